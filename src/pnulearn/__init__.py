@@ -1,0 +1,1 @@
+"""Learning from positive, negative and unlabelled data."""

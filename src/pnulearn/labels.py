@@ -1,0 +1,153 @@
+"""What y says: which rows are positive, negative or unlabelled, and how the classes are called.
+
+Missing values mark unlabelled rows; any other marker is named by the user and never guessed, because
+{−1, 0, 1} means one thing in scikit-learn (−1 is unlabelled) and another in the paper (0 is).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import column_or_1d
+
+UNLABELED = -1
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Class names, and for every row the index of its class, or −1 if it is unlabelled.
+
+    With two classes the order is (negative, positive), so code 1 is positive and code 0 negative.
+    """
+
+    classes: NDArray
+    codes: NDArray
+
+    @property
+    def n_unlabeled(self) -> int:
+        return int(np.sum(self.codes == UNLABELED))
+
+    @property
+    def counts(self) -> NDArray:
+        """Labelled rows of each class."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
+
+
+def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> Labels:
+    """Read y in the user's own convention.
+
+    >>> labels = decode_labels(["spam", None, "ham", None], pos_label="spam")
+    >>> labels.classes.tolist(), labels.codes.tolist()
+    (['ham', 'spam'], [1, -1, 0, -1])
+
+    Parameters
+    ----------
+    unlabeled : the value that marks unlabelled rows, besides missing values (NaN, None, pd.NA).
+    pos_label : the positive class; by default the greater of the two labels.
+    """
+    values, missing = _values_and_missing(y)
+    if unlabeled is not None and pos_label is not None and unlabeled == pos_label:
+        raise ValueError(f"unlabeled and pos_label are both {unlabeled!r}: a marker cannot be a class.")
+    is_label = ~missing
+    if unlabeled is not None:
+        is_label[is_label] = values[is_label] != unlabeled
+    labels = _tidy(values[is_label])
+    names, index = np.unique(labels, return_inverse=True)
+    if unlabeled is None:
+        _refuse_to_guess(names, bool(missing.any()))
+    classes = _ordered(names, pos_label)
+    position = np.array([np.flatnonzero(classes == name)[0] for name in names], dtype=int)
+    codes = np.full(len(values), UNLABELED)
+    codes[is_label] = position[index]
+    return Labels(classes, codes)
+
+
+def _values_and_missing(y: ArrayLike) -> tuple[NDArray, NDArray]:
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    if hasattr(y, "is_null") or not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
+        # polars and pandas' own types would turn integers with missing values into floats
+        y = np.array(y.to_list(), dtype=object)
+    values = column_or_1d(np.asarray(y), warn=True)
+    if values.dtype.kind == "f":
+        return values, np.isnan(values)
+    if values.dtype.kind == "O":
+        return values, np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
+    return values, np.zeros(len(values), dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT or pd.NA: what is not equal to itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pd.NA refuses to be a truth value
+        return True
+
+
+def _tidy(labels: NDArray) -> NDArray:
+    """Labels as an array of one plain type; infinite, continuous and mixed labels are refused."""
+    if labels.dtype.kind == "O" and len(labels):
+        kinds = {isinstance(label, str) for label in labels}
+        if len(kinds) > 1:
+            found = sorted({type(label).__name__ for label in labels})
+            raise ValueError(f"y mixes strings with other labels (types {', '.join(found)}): use one type for all.")
+        labels = np.array(labels.tolist())
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("Input y contains infinity. Use NaN or None for unlabelled rows.")
+    if labels.dtype.kind not in "biufUS" or labels.ndim != 1:
+        raise ValueError(f"Unknown label type: {labels.dtype}. Labels are strings, integers or booleans.")
+    if len(labels) and type_of_target(labels) == "continuous":
+        raise ValueError(
+            f"Unknown label type: continuous. y holds values such as {labels[labels % 1 != 0][0]!r}; classes are whole numbers or strings."
+        )
+    return labels
+
+
+def _refuse_to_guess(names: NDArray, has_missing: bool) -> None:
+    """{−1, 0, 1} without a marker is ambiguous; {−1, 1} without missing values deserves a word."""
+    if names.dtype.kind not in "if" or -1 not in names or has_missing:
+        return
+    if set(names.tolist()) == {-1, 0, 1}:
+        raise ValueError(
+            "y holds -1, 0 and 1 and no marker was named. If 0 marks unlabelled rows (as in the paper), pass unlabeled=0; "
+            "if -1 does (as in scikit-learn), pass unlabeled=-1. For three classes, rename them."
+        )
+    warnings.warn(
+        "y holds -1 and no missing values, so every row is read as labelled and -1 as a class. "
+        "If -1 marks unlabelled rows, pass unlabeled=-1.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _ordered(names: NDArray, pos_label: Any) -> NDArray:
+    """Class names in code order: sorted, except that pos_label of two classes comes last."""
+    if len(names) == 0:
+        raise ValueError("y holds no labelled row: at least one positive or negative row is needed.")
+    if len(names) == 1:
+        return _with_unseen_class(names, pos_label)
+    if pos_label is None:
+        return names
+    if pos_label not in names.tolist():
+        raise ValueError(f"pos_label={pos_label!r} is not among the labels found in y: {names.tolist()}.")
+    if len(names) > 2:
+        raise ValueError(f"pos_label applies to two classes, and y has {len(names)}: {names.tolist()}. Leave it out.")
+    return np.array([names[names != pos_label][0], pos_label], dtype=names.dtype)
+
+
+def _with_unseen_class(names: NDArray, pos_label: Any) -> NDArray:
+    """Both classes when y shows only one: 1 implies 0, −1 or 0 imply 1, "spam" implies "not spam"."""
+    seen = names[0].item()
+    if pos_label is not None and pos_label != seen:
+        return np.array([seen, pos_label])
+    if isinstance(seen, str | bytes):
+        return np.array([f"not {seen}", seen])
+    if seen in (0, -1) and pos_label is None:
+        return np.array([seen, True if isinstance(seen, bool) else 1], dtype=names.dtype)
+    other = 0 if seen else 1
+    return np.array([other, seen], dtype=names.dtype)

@@ -1,0 +1,207 @@
+"""Margin losses, each with the facts that decide how it can be trained.
+
+A loss is a function of the margin m = y g(x). It states what is true of it, and everything else follows:
+the risks need nothing but values, a solver is chosen by `quadratic`, `smooth`, `convex` and `gap`, and the
+theory reads `lipschitz` and `zero_one_factor`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+Gap = Literal["linear", "constant"]
+
+
+class Loss(ABC):
+    """A margin loss ℓ(m) and the facts it declares.
+
+    Attributes
+    ----------
+    gap : "linear" if ℓ(m) − ℓ(−m) = −m (then every risk of a convex loss is convex), "constant" if
+        ℓ(m) + ℓ(−m) = 1 (then PNU and PUNU are one family), None otherwise.
+    quadratic : (a, b, c) if ℓ(m) = a m² + b m + c, else None.
+    convex, smooth : whether ℓ is convex; whether ℓ′ is continuous.
+    lipschitz : the smallest L with |ℓ(m) − ℓ(n)| ≤ L |m − n|, or None.
+    zero_one_factor : the smallest c with zero-one loss ≤ c ℓ, or None.
+    """
+
+    name: ClassVar[str]
+    gap: ClassVar[Gap | None] = None
+    quadratic: ClassVar[tuple[float, float, float] | None] = None
+    convex: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
+    lipschitz: ClassVar[float | None] = None
+    zero_one_factor: ClassVar[float | None] = None
+
+    @abstractmethod
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        """ℓ(m), elementwise."""
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        """ℓ′(m), elementwise; at a kink, a value between the one-sided slopes."""
+        raise TypeError(f"The {self.name} loss has no useful derivative. Losses that can be trained: {trainable()}.")
+
+    def curvature(self, margin: ArrayLike) -> NDArray:
+        """ℓ″(m), elementwise, for smooth losses."""
+        raise TypeError(f"The {self.name} loss has no second derivative.")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class ZeroOne(Loss):
+    """(1 − sign m) / 2: one for an error, a half on the boundary.
+
+    >>> ZeroOne()([-2.0, 0.0, 2.0]).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    name, gap, zero_one_factor = "zero_one", "constant", 1.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return (1 - np.sign(margin)) / 2
+
+
+class Hinge(Loss):
+    """max(0, 1 − m). Its PU and NU risks are not convex, so it is trained on the PN risk only."""
+
+    name, convex, lipschitz, zero_one_factor = "hinge", True, 1.0, 1.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return np.maximum(0, 1 - np.asarray(margin))
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        return -1.0 * (np.asarray(margin) < 1)
+
+
+class Squared(Loss):
+    """(1 − m)² / 4. Its regularised risk has a closed-form minimiser.
+
+    >>> float(Squared()(1.0)), float(Squared()(-1.0))
+    (0.0, 1.0)
+    """
+
+    name, gap, convex, smooth = "squared", "linear", True, True
+    quadratic, zero_one_factor = (1 / 4, -1 / 2, 1 / 4), 4.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return (1 - np.asarray(margin)) ** 2 / 4
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        return (np.asarray(margin) - 1) / 2
+
+    def curvature(self, margin: ArrayLike) -> NDArray:
+        return np.full(np.shape(margin), 1 / 2)
+
+
+class Logistic(Loss):
+    """log(1 + exp(−m)). Smooth, convex, and its scores are log-odds under the population prior."""
+
+    name, gap, convex, smooth = "logistic", "linear", True, True
+    lipschitz, zero_one_factor = 1.0, 1 / np.log(2)
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return np.logaddexp(0, -np.asarray(margin))
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        return -expit(-np.asarray(margin))
+
+    def curvature(self, margin: ArrayLike) -> NDArray:
+        return expit(np.asarray(margin)) * expit(-np.asarray(margin))
+
+
+class DoubleHinge(Loss):
+    """max(−m, max(0, (1 − m) / 2)): the hinge-like loss whose PU risk stays convex."""
+
+    name, gap, convex, lipschitz, zero_one_factor = "double_hinge", "linear", True, 1.0, 2.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        margin = np.asarray(margin)
+        return np.maximum(-margin, np.maximum(0, (1 - margin) / 2))
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        margin = np.asarray(margin)
+        return -((margin < 1) * 0.5 + (margin < -1) * 0.5)
+
+
+class Ramp(Loss):
+    """max(0, min(2, 1 − m)) / 2: bounded, so a few wrong labels cannot dominate.
+
+    >>> Ramp()([-3.0, 0.0, 3.0]).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    name, gap, lipschitz, zero_one_factor = "ramp", "constant", 0.5, 2.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return np.clip(1 - np.asarray(margin), 0, 2) / 2
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        return -0.5 * (np.abs(margin) < 1)
+
+
+class Sigmoid(Loss):
+    """1 / (1 + exp(m)): the smooth relative of the ramp."""
+
+    name, gap, smooth, lipschitz, zero_one_factor = "sigmoid", "constant", True, 0.25, 2.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return expit(-np.asarray(margin))
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        return -expit(np.asarray(margin)) * expit(-np.asarray(margin))
+
+    def curvature(self, margin: ArrayLike) -> NDArray:
+        value = expit(-np.asarray(margin))
+        return value * (1 - value) * (1 - 2 * value)
+
+
+class TruncatedSquared(Loss):
+    """(1 − m)² / 4 between 0 and 1, then flat: the bounded loss of Theorem 2, for evaluation only."""
+
+    name, lipschitz, zero_one_factor = "truncated_squared", 0.5, 4.0
+
+    def __call__(self, margin: ArrayLike) -> NDArray:
+        return (1 - np.clip(margin, 0, 1)) ** 2 / 4
+
+    def derivative(self, margin: ArrayLike) -> NDArray:
+        margin = np.asarray(margin)
+        return np.where((margin > 0) & (margin < 1), (margin - 1) / 2, 0.0)
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        ZeroOne(),
+        Hinge(),
+        Squared(),
+        Logistic(),
+        DoubleHinge(),
+        Ramp(),
+        Sigmoid(),
+        TruncatedSquared(),
+    )
+}
+
+
+def trainable() -> str:
+    """The names that `PNUClassifier(loss=...)` takes, for messages."""
+    return ", ".join(repr(name) for name in LOSSES if name not in ("zero_one", "truncated_squared"))
+
+
+def as_loss(loss: str | Loss) -> Loss:
+    """The loss of that name, or the loss itself.
+
+    >>> as_loss("squared")
+    Squared()
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))} or a Loss, got {loss!r}.")
+    return LOSSES[loss]

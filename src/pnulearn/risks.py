@@ -1,0 +1,128 @@
+"""Risks as tables of six weights: rows P, N, U; columns loss of g, loss of −g.
+
+Every risk of the paper is such a table, so the training objective, the validation score, the variance formula
+and the PyTorch loss all read the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pnulearn.losses import Loss, as_loss
+
+NOTHING = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Σ over samples c in {P, N, U} of  c[0] E_c[ℓ(g)] + c[1] E_c[ℓ(−g)].
+
+    Risks add and scale, and print as their formula:
+
+    >>> print(0.5 * pn(prior=0.4) + 0.5 * pu(prior=0.4))
+    0.4 E_P[ℓ(g)] − 0.2 E_P[ℓ(−g)] + 0.3 E_N[ℓ(−g)] + 0.5 E_U[ℓ(−g)]
+    """
+
+    positive: tuple[float, float] = NOTHING
+    negative: tuple[float, float] = NOTHING
+    unlabeled: tuple[float, float] = NOTHING
+
+    @property
+    def table(self) -> NDArray:
+        """The weights as an array of shape (3, 2)."""
+        return np.array([self.positive, self.negative, self.unlabeled], dtype=float)
+
+    def __add__(self, other: Risk) -> Risk:
+        return _from_table(self.table + other.table)
+
+    def __rmul__(self, factor: float) -> Risk:
+        return _from_table(factor * self.table)
+
+    def __str__(self) -> str:
+        terms = [
+            (weight, f"E_{sample}[ℓ({sign}g)]")
+            for sample, row in zip("PNU", self.table, strict=True)
+            for sign, weight in zip(("", "−"), row, strict=True)
+            if weight
+        ]
+        text = " ".join(f"{'−' if weight < 0 else '+'} {abs(weight):.6g} {mean}" for weight, mean in terms)
+        return text.removeprefix("+ ") or "0"
+
+
+def _from_table(table: NDArray) -> Risk:
+    return Risk(*(tuple(map(float, row)) for row in table))
+
+
+def pn(prior: float) -> Risk:
+    """The supervised risk: θ E_P[ℓ(g)] + (1 − θ) E_N[ℓ(−g)].
+
+    >>> print(pn(prior=0.3))
+    0.3 E_P[ℓ(g)] + 0.7 E_N[ℓ(−g)]
+    """
+    return Risk(positive=(prior, 0.0), negative=(0.0, 1 - prior))
+
+
+def pu(prior: float) -> Risk:
+    """PU risk: the N term is read off U, since (1 − θ) N = U − θ P.
+
+    >>> print(pu(prior=0.3))
+    0.3 E_P[ℓ(g)] − 0.3 E_P[ℓ(−g)] + 1 E_U[ℓ(−g)]
+    """
+    return Risk(positive=(prior, -prior), unlabeled=(0.0, 1.0))
+
+
+def nu(prior: float) -> Risk:
+    """NU risk: the P term is read off U, since θ P = U − (1 − θ) N.
+
+    >>> print(nu(prior=0.3))
+    − 0.7 E_N[ℓ(g)] + 0.7 E_N[ℓ(−g)] + 1 E_U[ℓ(g)]
+    """
+    return Risk(negative=(prior - 1, 1 - prior), unlabeled=(1.0, 0.0))
+
+
+def punu(prior: float, gamma: float) -> Risk:
+    """(1 − γ) PU + γ NU, for γ in [0, 1]."""
+    return (1 - gamma) * pu(prior) + gamma * nu(prior)
+
+
+def pnpu(prior: float, gamma: float) -> Risk:
+    """(1 − γ) PN + γ PU, for γ in [0, 1]."""
+    return (1 - gamma) * pn(prior) + gamma * pu(prior)
+
+
+def pnnu(prior: float, gamma: float) -> Risk:
+    """(1 − γ) PN + γ NU, for γ in [0, 1]."""
+    return (1 - gamma) * pn(prior) + gamma * nu(prior)
+
+
+def pnu(prior: float, eta: float) -> Risk:
+    """PNPU at η for η ≥ 0, PNNU at −η for η < 0; η = −1, 0, 1 are NU, PN, PU.
+
+    >>> pnu(0.3, 1.0) == pu(0.3), pnu(0.3, 0.0) == pn(0.3)
+    (True, True)
+    """
+    return pnpu(prior, eta) if eta >= 0 else pnnu(prior, -eta)
+
+
+def empirical_risk(risk: Risk, loss: str | Loss, scores: Sequence[ArrayLike]) -> float:
+    """The risk with sample means for expectations; `scores` are g on P, on N and on U.
+
+    A sample that the table gives no weight may be empty.
+
+    >>> round(empirical_risk(pu(0.5), "zero_one", ([1.0, -1.0], [], [1.0, -1.0, -1.0, -1.0])), 3)
+    0.25
+    """
+    loss = as_loss(loss)
+    total = 0.0
+    for name, weights, g in zip(("positive", "negative", "unlabeled"), risk.table, scores, strict=True):
+        if not weights.any():
+            continue
+        g = np.asarray(g, dtype=float)
+        if g.size == 0:
+            raise ValueError(f"This risk needs {name} rows and found none: {risk}.")
+        total += float(weights[0] * loss(g).mean() + weights[1] * loss(-g).mean())
+    return total
