@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
@@ -70,13 +70,13 @@ def assign_folds(codes: NDArray, n_splits: int, key: NDArray, weight: NDArray | 
     return fold
 
 
-def row_keys(X: ArrayLike | sparse.csr_matrix, seed: int) -> NDArray:
+def row_keys(X: Any, seed: int) -> NDArray:
     """A 64-bit key per row that depends on its values only; sorting by it is a random order of distinct rows.
 
     Integer arithmetic wraps and never rounds, so the key does not depend on the row's place, on the number of
     threads, or on whether X is dense or sparse.
     """
-    multipliers = np.random.default_rng(seed).integers(1, 2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    multipliers = np.random.default_rng(seed).integers(2**63, size=X.shape[1]).astype(np.uint64) * 2 + 1
     if sparse.issparse(X):
         X = sparse.csr_matrix(X, dtype=np.float64)
         terms = np.append(_bits(X.data) * multipliers[X.indices], np.uint64(0))

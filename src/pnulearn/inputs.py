@@ -67,21 +67,21 @@ def _refuse_strange_columns(X: Any) -> None:
             )
         if text.startswith(("category", "categorical", "enum", "string", "str", "object")):
             raise ValueError(
-                f"Column {name!r} of X is not numeric ({kind}). Drop it, or encode it, e.g. with sklearn.preprocessing.OneHotEncoder."
+                f"Column {name!r} of X is not numeric ({kind}). Drop it, or encode it, "
+                "e.g. with sklearn.preprocessing.OneHotEncoder."
             )
 
 
 def _place_of_trouble(X: Any) -> str | None:
     """The first row and column that is not finite, in words."""
-    values = sparse.coo_matrix(X) if sparse.issparse(X) else np.asarray(X, dtype=float)
-    if sparse.issparse(values):
-        bad = np.flatnonzero(~np.isfinite(values.data))
-        where = (values.row[bad[0]], values.col[bad[0]]) if len(bad) else None
+    if sparse.issparse(X):
+        entries = sparse.coo_matrix(X)
+        bad = np.column_stack([entries.row, entries.col])[~np.isfinite(entries.data)]
     else:
-        bad = np.argwhere(~np.isfinite(values))
-        where = tuple(bad[0]) if len(bad) and values.ndim == 2 else None
-    if where is None:
+        bad = np.argwhere(~np.isfinite(np.asarray(X, dtype=float)))
+    if len(bad) == 0 or bad.shape[1] != 2:
         return None
+    where = bad[0].tolist()
     names = getattr(X, "columns", None)
     column = f"{where[1]}" if names is None else f"{names[where[1]]!r}"
     return (

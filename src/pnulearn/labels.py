@@ -99,11 +99,12 @@ def _tidy(labels: NDArray) -> NDArray:
         labels = np.array(labels.tolist())
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("Input y contains infinity. Use NaN or None for unlabelled rows.")
-    if labels.dtype.kind not in "biufUS" or labels.ndim != 1:
+    if labels.dtype.kind not in "biufU" or labels.ndim != 1:
         raise ValueError(f"Unknown label type: {labels.dtype}. Labels are strings, integers or booleans.")
     if len(labels) and type_of_target(labels) == "continuous":
         raise ValueError(
-            f"Unknown label type: continuous. y holds values such as {labels[labels % 1 != 0][0]!r}; classes are whole numbers or strings."
+            f"Unknown label type: continuous. y holds values such as {labels[labels % 1 != 0][0]:g}; "
+            "classes are whole numbers or strings."
         )
     return labels
 
@@ -114,8 +115,8 @@ def _refuse_to_guess(names: NDArray, has_missing: bool) -> None:
         return
     if set(names.tolist()) == {-1, 0, 1}:
         raise ValueError(
-            "y holds -1, 0 and 1 and no marker was named. If 0 marks unlabelled rows (as in the paper), pass unlabeled=0; "
-            "if -1 does (as in scikit-learn), pass unlabeled=-1. For three classes, rename them."
+            "y holds -1, 0 and 1 and no marker was named. If 0 marks unlabelled rows (as in the paper), pass "
+            "unlabeled=0; if -1 does (as in scikit-learn), pass unlabeled=-1. For three classes, rename them."
         )
     warnings.warn(
         "y holds -1 and no missing values, so every row is read as labelled and -1 as a class. "
@@ -145,7 +146,7 @@ def _with_unseen_class(names: NDArray, pos_label: Any) -> NDArray:
     seen = names[0].item()
     if pos_label is not None and pos_label != seen:
         return np.array([seen, pos_label])
-    if isinstance(seen, str | bytes):
+    if isinstance(seen, str):
         return np.array([f"not {seen}", seen])
     if seen in (0, -1) and pos_label is None:
         return np.array([seen, True if isinstance(seen, bool) else 1], dtype=names.dtype)

@@ -54,7 +54,8 @@ class Risk:
 
 
 def _from_table(table: NDArray) -> Risk:
-    return Risk(*(tuple(map(float, row)) for row in table))
+    (p, p_), (n, n_), (u, u_) = table.tolist()
+    return Risk((p, p_), (n, n_), (u, u_))
 
 
 def pn(prior: float) -> Risk:
