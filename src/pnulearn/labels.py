@@ -67,7 +67,7 @@ def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) ->
     return Labels(classes, codes)
 
 
-def _values_and_missing(y: ArrayLike) -> tuple[NDArray, NDArray]:
+def _values_and_missing(y: Any) -> tuple[NDArray, NDArray]:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hasattr(y, "is_null") or not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
