@@ -1,0 +1,208 @@
+"""Every bandwidth x mix x alpha, validated by the PNU risk; one factorisation per bandwidth and fold serves all."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from pnulearn.moments import Moments
+from pnulearn.reduction import Reduced, reduce_features
+from pnulearn.samples import Samples
+from pnulearn.selection import SearchTable
+from pnulearn.solvers.candidates import Candidates, Mixes, Training
+from pnulearn.tally import Tally, membership
+
+ROW_CHUNK = 4096
+Split = tuple[NDArray, NDArray]
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is searched: features for each bandwidth (a single one for linear models), mixes and alphas.
+
+    `features(i)` gives the training rows under bandwidth number i, `held_out(i)` the rows of a validation set.
+    """
+
+    bandwidths: NDArray
+    mixes: Mixes
+    alphas: NDArray
+    intercept: bool
+    features: Callable[[int], NDArray]
+    held_out: Callable[[int], NDArray] | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The rows to learn from, and how to judge: by splits of these rows, or by a held-out set."""
+
+    samples: Samples
+    prior: NDArray
+    solve: Callable[[Training], Candidates]
+    splits: Sequence[Split] = ()
+    held_out: Samples | None = None
+
+
+@dataclass(frozen=True)
+class Explored:
+    """One bandwidth after validation: its tally, its coordinates and the candidates fitted on every split."""
+
+    tally: Tally
+    reduced: Reduced
+    fits: list[Candidates]
+
+
+@dataclass(frozen=True)
+class Model:
+    """The chosen function g = Σ over bandwidths of φ′coef + intercept: coef (K, bandwidths, b), intercept (K,)."""
+
+    bandwidths: NDArray
+    coef: NDArray
+    intercept: NDArray
+    validation_scores: NDArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
+
+
+def explore(problem: Problem, space: Space, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
+    """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
+    done = _progress(len(space.bandwidths)) if verbose else None
+    with single_blas_thread():
+        return Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_explore_bandwidth)(problem, space, index, done) for index in range(len(space.bandwidths))
+        )
+
+
+def assemble(
+    problem: Problem, space: Space, explored: list[Explored], weight: NDArray, n_jobs: int | None = None
+) -> Model:
+    """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight."""
+    used = np.flatnonzero(weight.any(axis=(1, 2)))
+    with single_blas_thread():
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_assemble_bandwidth)(problem, space, explored[index], index, weight[index]) for index in used
+        )
+    coefs, intercepts, scores = zip(*parts, strict=True)
+    return Model(space.bandwidths[used], np.stack(coefs, axis=1), sum(intercepts), sum(scores))
+
+
+def tabulate(
+    problem: Problem, space: Space, explored: list[Explored], weigh: Callable[..., NDArray]
+) -> SearchTable:
+    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, share_gap)` gives them."""
+    tallies = [result.tally for result in explored]
+    zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
+    squared = np.stack([tally.squared(problem.prior) for tally in tallies])
+    share_gap = np.stack([tally.share_gap(problem.prior) for tally in tallies])
+    weight = weigh(zero_one, squared, share_gap)
+    return SearchTable(
+        space.bandwidths, space.mixes.values, space.alphas, zero_one, squared, share_gap, weight
+    )
+
+
+def single_blas_thread() -> AbstractContextManager:
+    """Small matrices and many BLAS threads are poison: work is shared out over bandwidths instead."""
+    return ThreadpoolController().limit(limits=1, user_api="blas")
+
+
+def _explore_bandwidth(problem: Problem, space: Space, index: int, done: Callable[[], None] | None) -> Explored:
+    reduced = reduce_features(space.features(index))
+    Z, samples = reduced.coordinates, problem.samples
+    if problem.held_out is not None and space.held_out is not None:
+        fits = [problem.solve(_training(problem, space, Z, np.arange(len(Z))))]
+        tally = _tally(fits[0], reduced.project(space.held_out(index)), problem.held_out)
+    else:
+        moments = _fold_moments(problem, Z)
+        fits = [
+            problem.solve(_training(problem, space, Z, train, known))
+            for (train, _), known in zip(problem.splits, moments, strict=True)
+        ]
+        tallies = (
+            _tally(fit, Z[test], samples.take(test)) for fit, (_, test) in zip(fits, problem.splits, strict=True)
+        )
+        tally = sum(tallies, start=next(tallies))
+    if done:
+        done()
+    return Explored(tally, reduced, fits)
+
+
+def _assemble_bandwidth(
+    problem: Problem, space: Space, result: Explored, index: int, weight: NDArray
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Coefficients (K, b) and intercepts (K,) from all rows, and validation scores (K, n) of this bandwidth's part."""
+    Z = result.reduced.coordinates
+    held_out = problem.held_out is not None and space.held_out is not None
+    if held_out:
+        coef, intercept = result.fits[0].average(weight)
+        scores = coef @ result.reduced.project(space.held_out(index)).T + intercept[:, None]
+    else:
+        final, final_weight = _training(problem, space, Z, np.arange(len(Z))), weight
+        if np.count_nonzero(weight) == 1:
+            mix, alpha = np.argwhere(weight)[0]
+            final, final_weight = final.only(mix, alpha), weight[mix, alpha].reshape(1, 1)
+        coef, intercept = problem.solve(final).average(final_weight)
+        scores = np.full((len(coef), len(Z)), np.nan)
+        for fit, (_, test) in zip(result.fits, problem.splits, strict=True):
+            fold_coef, fold_intercept = fit.average(weight)
+            scores[:, test] = fold_coef @ Z[test].T + fold_intercept[:, None]
+    return result.reduced.lift(coef), intercept, scores
+
+
+def _training(
+    problem: Problem, space: Space, Z: NDArray, rows: NDArray, moments: Moments | None = None
+) -> Training:
+    samples = problem.samples
+    codes = samples.codes[rows]
+    population = np.arange(len(rows)) if samples.sampling == "single_set" else np.flatnonzero(codes < 0)
+    return Training(
+        Z[rows],
+        codes,
+        samples.weight[rows],
+        population,
+        problem.prior,
+        space.mixes,
+        space.alphas,
+        space.intercept,
+        moments,
+    )
+
+
+def _fold_moments(problem: Problem, Z: NDArray) -> list[Moments | None]:
+    """U's moments for every training fold, as the total less the fold, where U has more rows than Z has columns."""
+    samples, population = problem.samples, problem.samples.population
+    partition = all(len(train) + len(test) == len(Z) for train, test in problem.splits)
+    if len(population) < 2 * Z.shape[1] or not partition:
+        return [None] * len(problem.splits)
+    in_population = np.zeros(len(Z), dtype=bool)
+    in_population[population] = True
+    parts = [test[in_population[test]] for _, test in problem.splits]
+    folds = [Moments.of(Z[rows], samples.weight[rows]) for rows in parts]
+    total = Moments.of(Z[population], samples.weight[population])
+    return [total - fold for fold in folds]
+
+
+def _tally(fit: Candidates, features: NDArray, rows: Samples) -> Tally:
+    groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
+    chunks = (slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK))
+    tallies = (Tally.of(fit.scores(features[chunk]), groups[chunk]) for chunk in chunks)
+    return sum(tallies, start=next(tallies))
+
+
+def _progress(total: int) -> Callable[[], None]:
+    """A line on stderr for every finished bandwidth, with the time that is left."""
+    start, lock, finished = time.monotonic(), threading.Lock(), 0
+
+    def done() -> None:
+        nonlocal finished
+        with lock:
+            finished += 1
+            left = (time.monotonic() - start) / finished * (total - finished)
+            print(f"pnulearn: bandwidth {finished} of {total} searched, {left:.0f} s left", file=sys.stderr)
+
+    return done

@@ -1,0 +1,80 @@
+"""From validation risks to a model: the single best candidate, or all of them weighted by how well they did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEGLIGIBLE = 1e-3
+
+
+@dataclass(frozen=True)
+class SearchTable:
+    """Every candidate with its validation results; arrays have shape (bandwidths, mixes, alphas).
+
+    zero_one and squared are PNU risks, share_gap is the distance between predicted and true class shares on U,
+    weight is the candidate's part in the final model.
+    """
+
+    bandwidths: NDArray
+    mixes: NDArray
+    alphas: NDArray
+    zero_one: NDArray
+    squared: NDArray
+    share_gap: NDArray
+    weight: NDArray
+
+    @property
+    def best(self) -> tuple[int, int, int]:
+        """Place of the candidate with the largest weight."""
+        place = np.unravel_index(int(np.argmax(self.weight)), self.weight.shape)
+        return int(place[0]), int(place[1]), int(place[2])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per candidate, best first, ready for a data frame."""
+        order = np.lexsort([self.squared.ravel(), self.zero_one.ravel()])
+        return [self._row(place) for place in zip(*np.unravel_index(order, self.weight.shape), strict=True)]
+
+    def _row(self, place: tuple[Any, ...]) -> dict[str, Any]:
+        bandwidth, mix, alpha = place
+        return {
+            "bandwidth": float(self.bandwidths[bandwidth]),
+            "mix": float(self.mixes[mix]),
+            "alpha": float(self.alphas[alpha]),
+            **{name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "share_gap", "weight")},
+        }
+
+
+def best_candidate(zero_one: NDArray, squared: NDArray, alphas: NDArray, mixes: NDArray, tie_break: str) -> NDArray:
+    """All weight on the least zero-one risk.
+
+    Few validation labels make ties the rule. tie_break="risk" settles them by the squared-loss risk, then the larger
+    alpha, then the smaller |mix|; "first" takes the first, counting alphas slowest and mixes fastest, as the paper's
+    own code does.
+    """
+    zero_one = np.round(zero_one, 12)  # equal counts may differ in the last bit
+    if tie_break == "first":
+        by_alpha = zero_one.transpose(2, 0, 1)
+        alpha, bandwidth, mix = np.unravel_index(int(np.argmin(by_alpha)), by_alpha.shape)
+        place = (bandwidth, mix, alpha)
+    else:
+        small_mix = np.broadcast_to(np.abs(mixes)[:, None], zero_one.shape)
+        large_alpha = np.broadcast_to(-alphas, zero_one.shape)
+        keys = [small_mix, large_alpha, squared, zero_one]
+        place = np.unravel_index(int(np.lexsort([key.ravel() for key in keys])[0]), zero_one.shape)
+    weight = np.zeros(zero_one.shape)
+    weight[place] = 1.0
+    return weight
+
+
+def average_weights(zero_one: NDArray, squared: NDArray, share_gap: NDArray) -> NDArray:
+    """Exponential weights."""
+    energy = zero_one / 0.05 + squared / 0.02 + share_gap / 0.1
+    weight = np.exp(energy.min() - energy)
+    weight /= weight.sum()
+    faint = weight.sum(axis=(1, 2)) < NEGLIGIBLE
+    weight[faint] = 0.0
+    return weight / weight.sum()

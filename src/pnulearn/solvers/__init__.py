@@ -1,0 +1,1 @@
+"""Minimisers, one idea per file."""

@@ -1,0 +1,93 @@
+"""What a solver is given and what it gives back: one training problem in, every (mix, alpha) of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn.moments import Moments
+
+ALPHAS = np.logspace(-5, 2, 8)
+ETAS = np.arange(-10, 11) / 10
+GAMMAS = np.arange(21) / 20
+
+
+@dataclass(frozen=True)
+class Mixes:
+    """Candidates for the mix: the values users see, and for the solver the share s of U and the tilt t.
+
+    Every risk of the paper is PN + a (PU − PN) + c (NU − PN); s = a + c and t = a − c.
+    """
+
+    risk: str
+    values: NDArray
+    shares: NDArray
+    tilts: NDArray
+
+    @classmethod
+    def of(cls, risk: str, mix: float | Sequence[float] | None) -> Mixes:
+        """PNU: s = |η|, t = η. PUNU: s = 1, t = 1 − 2γ. PN, PU and NU leave no choice.
+
+        >>> Mixes.of("punu", [0.0, 0.5]).tilts.tolist()
+        [1.0, 0.0]
+        """
+        fixed = {"pn": 0.0, "pu": 1.0, "nu": -1.0}
+        default = GAMMAS if risk == "punu" else ETAS
+        values = np.atleast_1d(np.asarray(fixed.get(risk, default if mix is None else mix), dtype=float))
+        if risk == "punu":
+            return cls(risk, values, np.ones(len(values)), 1 - 2 * values)
+        return cls(risk, values, np.abs(values), values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, index: int) -> Mixes:
+        """The candidate of that number alone."""
+        one = slice(index, index + 1)
+        return Mixes(self.risk, self.values[one], self.shares[one], self.tilts[one])
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows to learn from, in features, and the candidates to learn.
+
+    `population` numbers the rows that stand for U; its moments may be handed over where they are already known.
+    """
+
+    features: NDArray
+    codes: NDArray
+    weight: NDArray
+    population: NDArray
+    prior: NDArray
+    mixes: Mixes
+    alphas: NDArray
+    intercept: bool
+    population_moments: Moments | None = None
+
+    @cached_property
+    def labeled(self) -> NDArray:
+        return np.flatnonzero(self.codes >= 0)
+
+    @property
+    def outputs(self) -> NDArray:
+        """The classes that outputs speak for: the positive one of two, or every class."""
+        return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
+
+    def only(self, mix: int, alpha: int) -> Training:
+        """The same rows with a single candidate."""
+        return replace(self, mixes=self.mixes.take(mix), alphas=self.alphas[alpha : alpha + 1])
+
+
+class Candidates(Protocol):
+    """Fitted models for every mix (C) and alpha (J), with K outputs each."""
+
+    def scores(self, features: NDArray) -> NDArray:
+        """g on rows of features, shape (K, C, J, n)."""
+
+    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Σ weights (C, J) × coefficients: a vector of shape (K, b) and an intercept of shape (K,)."""

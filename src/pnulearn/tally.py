@@ -1,0 +1,119 @@
+"""Sums over validation rows from which the PNU risk of every candidate follows.
+
+Counts are pooled over folds before any rate is formed, so a fold without negatives does no harm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn.risks import pnu
+
+ROW_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Weighted sums per group of validation rows, the last axis running over classes and then the population.
+
+    positive : of the zero-one vote for each output, shape (K, C, J, groups); K is 1 for two classes.
+    first, second : of g and g².
+    """
+
+    weight: NDArray
+    positive: NDArray
+    first: NDArray
+    second: NDArray
+
+    @classmethod
+    def of(cls, scores: NDArray, membership: NDArray) -> Tally:
+        """From scores (K, C, J, n) and the weight of every row in every group (n, groups)."""
+        return cls(
+            membership.sum(axis=0), _votes(scores) @ membership, scores @ membership, np.square(scores) @ membership
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.weight + other.weight,
+            self.positive + other.positive,
+            self.first + other.first,
+            self.second + other.second,
+        )
+
+    def zero_one(self, prior: NDArray) -> NDArray:
+        """The PNU zero-one risk of every candidate, shape (C, J)."""
+        share = self._means(self.positive)
+        return self._risk(prior, 1 - share, share)
+
+    def squared(self, prior: NDArray) -> NDArray:
+        """The PNU risk of the squared loss, summed over outputs, shape (C, J)."""
+        g, g2 = self._means(self.first), self._means(self.second)
+        return self._risk(prior, (1 - 2 * g + g2) / 4, (1 + 2 * g + g2) / 4)
+
+    def share_gap(self, prior: NDArray) -> NDArray:
+        """How far the predicted class shares on the population are from the prior, shape (C, J)."""
+        if not self.weight[-1]:
+            return np.zeros(self.positive.shape[1:-1])
+        share = self._means(self.positive)[..., -1]
+        targets = prior[self._outputs(prior)]
+        return np.abs(share - targets[:, None, None]).sum(axis=0) / (1 if len(share) == 1 else 2)
+
+    def _means(self, sums: NDArray) -> NDArray:
+        return sums / np.where(self.weight > 0, self.weight, 1.0)
+
+    def _outputs(self, prior: NDArray) -> NDArray:
+        """The class that each output speaks for: the positive one of two, or every class."""
+        return np.arange(len(prior)) if len(self.positive) > 1 else np.array([1])
+
+    def _risk(self, prior: NDArray, loss: NDArray, loss_of_minus: NDArray) -> NDArray:
+        """One PNU risk per output, with all other classes as its negatives; each error of K outputs counts twice."""
+        total = np.zeros(loss.shape[1:-1])
+        for k, own in enumerate(self._outputs(prior)):
+            others = np.arange(len(prior)) != own
+            rest = np.where(others, prior, 0.0)[others] / (1 - prior[own])
+            table = pnu(prior[own], self._mix(prior, own)).table
+            for side, mean in enumerate((loss[k], loss_of_minus[k])):
+                total += table[0, side] * mean[..., own] + table[2, side] * mean[..., -1]
+                total += table[1, side] * (mean[..., :-1][..., others] @ rest)
+        return total / (1 if len(loss) == 1 else 2)
+
+    def _mix(self, prior: NDArray, own: int) -> float:
+        return validation_mix(prior, self.weight[:-1], self.weight[-1], own)
+
+
+def validation_mix(prior: NDArray, n_labeled: NDArray, n_population: float, own: int = 1) -> float:
+    """η of least variance for equal variances of the loss in P, N and U; ±1 if a class has no rows.
+
+    >>> validation_mix(np.array([0.7, 0.3]), np.array([10, 10]), 0), validation_mix(np.array([0.5, 0.5]), [5, 5], 9)
+    (0.0, 0.0)
+    """
+    n_labeled = np.asarray(n_labeled, dtype=float)
+    others = np.arange(len(prior)) != own
+    if n_population == 0:
+        return 0.0
+    if n_labeled[own] == 0:
+        return -1.0
+    if (n_labeled[others] == 0).any():
+        return 1.0
+    psi_p = prior[own] ** 2 / n_labeled[own]
+    psi_n = float(np.sum(prior[others] ** 2 / n_labeled[others]))
+    return float((psi_n - psi_p) / (psi_n + psi_p + 1 / n_population))
+
+
+def membership(codes: NDArray, weight: NDArray, n_classes: int, population: NDArray) -> NDArray:
+    """The weight of every row in every group: its class, and the population, shape (n, n_classes + 1)."""
+    groups = np.zeros((len(codes), n_classes + 1))
+    labeled = np.flatnonzero(codes >= 0)
+    groups[labeled, codes[labeled]] = weight[labeled]
+    groups[population, -1] = weight[population]
+    return groups
+
+
+def _votes(scores: NDArray) -> NDArray:
+    """1 where the output's class is predicted, a half on the boundary of two classes."""
+    if len(scores) == 1:
+        return (np.sign(scores) + 1) / 2
+    return (scores.argmax(axis=0) == np.arange(len(scores))[:, None, None, None]).astype(float)
