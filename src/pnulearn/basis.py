@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,51 @@ def gaussian(distances: NDArray, bandwidth: float) -> NDArray:
     """
     features = distances * (-0.5 / bandwidth**2)
     return np.exp(features, out=features)
+
+
+@dataclass(frozen=True)
+class LinearBasis:
+    """φ(x) = x less an origin, with an unpenalised intercept."""
+
+    origin: NDArray
+    intercept = True
+    bandwidths = np.array([np.nan])
+
+    @property
+    def size(self) -> int:
+        return len(self.origin)
+
+    def prepare(self, X: Any) -> NDArray:
+        """All of the features' work that bandwidths share."""
+        return dense(X) - self.origin
+
+    def features(self, prepared: NDArray, index: int) -> NDArray:
+        """Features under bandwidth number `index`, shape (n_rows, size)."""
+        return prepared
+
+
+@dataclass(frozen=True)
+class GaussianBasis:
+    """φ_j(x) = exp(−|x − c_j|² / (2 σ²)) for several bandwidths σ, without intercept."""
+
+    centers: NDArray
+    bandwidths: NDArray
+    intercept = False
+
+    @property
+    def size(self) -> int:
+        return len(self.centers)
+
+    def prepare(self, X: Any) -> NDArray:
+        """Squared distances, which all bandwidths share."""
+        return squared_distances(X, self.centers)
+
+    def features(self, prepared: NDArray, index: int) -> NDArray:
+        """Features under bandwidth number `index`, shape (n_rows, size)."""
+        return gaussian(prepared, float(self.bandwidths[index]))
+
+
+Basis = LinearBasis | GaussianBasis
 
 
 def median_distance(centers: NDArray) -> float:

@@ -32,14 +32,13 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         """g(x): shape (n,) for two classes, (n, n_classes) for more."""
 
     def _read_problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Samples:
-        """Validated rows, codes and weights; rows of weight zero are left out. Sets `classes_`."""
+        """Validated rows, codes and weights. Sets `classes_`."""
         X = read_features(self, X, reset=True)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         check_consistent_length(X, labels.codes)
         weight = read_weights(sample_weight, X.shape[0])
         self.classes_ = labels.classes
-        samples = Samples(X, labels.codes, weight, len(labels.classes))
-        return samples if weight.all() else samples.take(np.flatnonzero(weight))
+        return Samples(X, labels.codes, weight, len(labels.classes))
 
     def decision_function(self, X: Any) -> NDArray:
         """Scores: positive for the positive class; with more than two classes, one column per class."""
@@ -56,7 +55,8 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
 
         For an unbiased estimate that uses the unlabelled rows too, see `pnulearn.pnu_risk`.
         """
-        labels = decode_labels(y, self.unlabeled, self.pos_label)
+        check_is_fitted(self)
+        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
         known = np.flatnonzero(labels.codes >= 0)
         predicted = self.predict(X)[known]
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]

@@ -36,19 +36,18 @@ class PNUStratifiedKFold(BaseCrossValidator):
         """The number of folds."""
         return self.n_splits
 
-    def _iter_test_masks(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[NDArray]:
-        codes = decode_labels(y, self.unlabeled).codes
-        order = check_random_state(self.random_state).permutation(len(codes))
-        fold = assign_folds(codes, self.n_splits, order)
-        for k in range(self.n_splits):
-            yield fold == k
-
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[NDArray, NDArray]]:
         """Yield (train, test) row numbers; X is not looked at and may be left out."""
         if y is None:
             raise ValueError("PNUStratifiedKFold needs y: it spreads the positive, negative and unlabelled rows.")
-        for test in self._iter_test_masks(X, y):
-            yield np.flatnonzero(~test), np.flatnonzero(test)
+        yield from self.split_codes(decode_labels(y, self.unlabeled).codes)
+
+    def split_codes(self, codes: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+        """The same for class codes, −1 being unlabelled."""
+        order = check_random_state(self.random_state).permutation(len(codes))
+        fold = assign_folds(codes, self.n_splits, order)
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
 def assign_folds(codes: NDArray, n_splits: int, key: NDArray, weight: NDArray | None = None) -> NDArray:

@@ -38,7 +38,9 @@ class Labels:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
 
-def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> Labels:
+def decode_labels(
+    y: ArrayLike, unlabeled: Any = None, pos_label: Any = None, classes: NDArray | None = None
+) -> Labels:
     """Read y in the user's own convention.
 
     >>> labels = decode_labels(["spam", None, "ham", None], pos_label="spam")
@@ -49,6 +51,7 @@ def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) ->
     ----------
     unlabeled : the value that marks unlabelled rows, besides missing values (NaN, None, pd.NA).
     pos_label : the positive class; by default the greater of the two labels.
+    classes : the classes in code order if they are known already, from an earlier y.
     """
     values, missing = _values_and_missing(y)
     if unlabeled is not None and pos_label is not None and unlabeled == pos_label:
@@ -58,9 +61,13 @@ def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) ->
         is_label[is_label] = values[is_label] != unlabeled
     labels = _tidy(values[is_label])
     names, index = np.unique(labels, return_inverse=True)
-    if unlabeled is None:
-        _refuse_to_guess(names, bool(missing.any()))
-    classes = _ordered(names, pos_label)
+    if classes is None:
+        if unlabeled is None:
+            _refuse_to_guess(names, bool(missing.any()))
+        classes = _ordered(names, pos_label)
+    unknown = np.setdiff1d(names, classes)
+    if len(unknown):
+        raise ValueError(f"y holds {unknown.tolist()}, which is not among the classes {classes.tolist()}.")
     position = np.array([np.flatnonzero(classes == name)[0] for name in names], dtype=int)
     codes = np.full(len(values), UNLABELED)
     codes[is_label] = position[index]

@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from pnulearn.basis import Basis
 from pnulearn.moments import Moments
 from pnulearn.reduction import Reduced, reduce_features
 from pnulearn.samples import Samples
@@ -26,36 +28,36 @@ Split = tuple[NDArray, NDArray]
 
 
 @dataclass(frozen=True)
-class Space:
-    """What is searched: features for each bandwidth (a single one for linear models), mixes and alphas.
-
-    `features(i)` gives the training rows under bandwidth number i, `held_out(i)` the rows of a validation set.
-    """
-
-    bandwidths: NDArray
-    mixes: Mixes
-    alphas: NDArray
-    intercept: bool
-    features: Callable[[int], NDArray]
-    held_out: Callable[[int], NDArray] | None = None
-
-
-@dataclass(frozen=True)
 class Problem:
-    """The rows to learn from, and how to judge: by splits of these rows, or by a held-out set."""
+    """The rows to learn from, the candidates, and how to judge: by splits of these rows or by a held-out set."""
 
     samples: Samples
     prior: NDArray
+    basis: Basis
+    mixes: Mixes
+    alphas: NDArray
     solve: Callable[[Training], Candidates]
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
+
+    @cached_property
+    def prepared(self) -> NDArray:
+        return self.basis.prepare(self.samples.X)
+
+    @cached_property
+    def held_out_prepared(self) -> NDArray:
+        return self.basis.prepare(self.held_out.X)
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.basis.bandwidths) * len(self.mixes) * len(self.alphas)
 
 
 @dataclass(frozen=True)
 class Explored:
     """One bandwidth after validation: its tally, its coordinates and the candidates fitted on every split."""
 
-    tally: Tally
+    tally: Tally | None
     reduced: Reduced
     fits: list[Candidates]
 
@@ -70,40 +72,37 @@ class Model:
     validation_scores: NDArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
 
 
-def explore(problem: Problem, space: Space, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
+def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
-    done = _progress(len(space.bandwidths)) if verbose else None
+    bandwidths = range(len(problem.basis.bandwidths))
+    done = _progress(len(bandwidths)) if verbose else None
     with single_blas_thread():
         return Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_explore_bandwidth)(problem, space, index, done) for index in range(len(space.bandwidths))
+            delayed(_explore_bandwidth)(problem, index, done) for index in bandwidths
         )
 
 
-def assemble(
-    problem: Problem, space: Space, explored: list[Explored], weight: NDArray, n_jobs: int | None = None
-) -> Model:
+def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs: int | None = None) -> Model:
     """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight."""
     used = np.flatnonzero(weight.any(axis=(1, 2)))
     with single_blas_thread():
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_assemble_bandwidth)(problem, space, explored[index], index, weight[index]) for index in used
+            delayed(_assemble_bandwidth)(problem, explored[index], index, weight[index]) for index in used
         )
     coefs, intercepts, scores = zip(*parts, strict=True)
-    return Model(space.bandwidths[used], np.stack(coefs, axis=1), sum(intercepts), sum(scores))
+    return Model(problem.basis.bandwidths[used], np.stack(coefs, axis=1), sum(intercepts), sum(scores))
 
 
-def tabulate(
-    problem: Problem, space: Space, explored: list[Explored], weigh: Callable[..., NDArray]
-) -> SearchTable:
-    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, share_gap)` gives them."""
-    tallies = [result.tally for result in explored]
-    zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
-    squared = np.stack([tally.squared(problem.prior) for tally in tallies])
-    share_gap = np.stack([tally.share_gap(problem.prior) for tally in tallies])
-    weight = weigh(zero_one, squared, share_gap)
-    return SearchTable(
-        space.bandwidths, space.mixes.values, space.alphas, zero_one, squared, share_gap, weight
-    )
+def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., NDArray]) -> SearchTable:
+    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, share_gap)` gives."""
+    shape = (len(explored), len(problem.mixes), len(problem.alphas))
+    results = [
+        np.stack([getattr(result.tally, name)(problem.prior) for result in explored])
+        if explored[0].tally
+        else np.zeros(shape)
+        for name in ("zero_one", "squared", "share_gap")
+    ]
+    return SearchTable(problem.basis.bandwidths, problem.mixes.values, problem.alphas, *results, weigh(*results))
 
 
 def single_blas_thread() -> AbstractContextManager:
@@ -111,38 +110,40 @@ def single_blas_thread() -> AbstractContextManager:
     return ThreadpoolController().limit(limits=1, user_api="blas")
 
 
-def _explore_bandwidth(problem: Problem, space: Space, index: int, done: Callable[[], None] | None) -> Explored:
-    reduced = reduce_features(space.features(index))
+def _explore_bandwidth(problem: Problem, index: int, done: Callable[[], None] | None) -> Explored:
+    reduced = reduce_features(problem.basis.features(problem.prepared, index))
     Z, samples = reduced.coordinates, problem.samples
-    if problem.held_out is not None and space.held_out is not None:
-        fits = [problem.solve(_training(problem, space, Z, np.arange(len(Z))))]
-        tally = _tally(fits[0], reduced.project(space.held_out(index)), problem.held_out)
+    if problem.held_out is not None:
+        fits = [problem.solve(_training(problem, Z, np.arange(len(Z))))]
+        tallies = [_tally(fits[0], _held_out_features(problem, reduced, index), problem.held_out)]
     else:
         moments = _fold_moments(problem, Z)
         fits = [
-            problem.solve(_training(problem, space, Z, train, known))
+            problem.solve(_training(problem, Z, train, known))
             for (train, _), known in zip(problem.splits, moments, strict=True)
         ]
-        tallies = (
+        tallies = [
             _tally(fit, Z[test], samples.take(test)) for fit, (_, test) in zip(fits, problem.splits, strict=True)
-        )
-        tally = sum(tallies, start=next(tallies))
+        ]
     if done:
         done()
-    return Explored(tally, reduced, fits)
+    return Explored(sum(tallies[1:], start=tallies[0]) if tallies else None, reduced, fits)
+
+
+def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> NDArray:
+    return reduced.project(problem.basis.features(problem.held_out_prepared, index))
 
 
 def _assemble_bandwidth(
-    problem: Problem, space: Space, result: Explored, index: int, weight: NDArray
+    problem: Problem, result: Explored, index: int, weight: NDArray
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Coefficients (K, b) and intercepts (K,) from all rows, and validation scores (K, n) of this bandwidth's part."""
     Z = result.reduced.coordinates
-    held_out = problem.held_out is not None and space.held_out is not None
-    if held_out:
+    if problem.held_out is not None:
         coef, intercept = result.fits[0].average(weight)
-        scores = coef @ result.reduced.project(space.held_out(index)).T + intercept[:, None]
+        scores = coef @ _held_out_features(problem, result.reduced, index).T + intercept[:, None]
     else:
-        final, final_weight = _training(problem, space, Z, np.arange(len(Z))), weight
+        final, final_weight = _training(problem, Z, np.arange(len(Z))), weight
         if np.count_nonzero(weight) == 1:
             mix, alpha = np.argwhere(weight)[0]
             final, final_weight = final.only(mix, alpha), weight[mix, alpha].reshape(1, 1)
@@ -154,9 +155,7 @@ def _assemble_bandwidth(
     return result.reduced.lift(coef), intercept, scores
 
 
-def _training(
-    problem: Problem, space: Space, Z: NDArray, rows: NDArray, moments: Moments | None = None
-) -> Training:
+def _training(problem: Problem, Z: NDArray, rows: NDArray, moments: Moments | None = None) -> Training:
     samples = problem.samples
     codes = samples.codes[rows]
     population = np.arange(len(rows)) if samples.sampling == "single_set" else np.flatnonzero(codes < 0)
@@ -166,9 +165,9 @@ def _training(
         samples.weight[rows],
         population,
         problem.prior,
-        space.mixes,
-        space.alphas,
-        space.intercept,
+        problem.mixes,
+        problem.alphas,
+        problem.basis.intercept,
         moments,
     )
 
