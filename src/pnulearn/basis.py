@@ -132,5 +132,7 @@ def _checked_number(centers: int, available: int) -> int:
     if centers < 1:
         raise ValueError(f"centers must be at least 1, got {centers}.")
     if centers > available:
-        warnings.warn(f"centers={centers}, but X has {available} distinct rows: all are used.", UserWarning, stacklevel=2)
+        warnings.warn(
+            f"centers={centers}, but X has {available} distinct rows: all are used.", UserWarning, stacklevel=2
+        )
     return min(centers, available)

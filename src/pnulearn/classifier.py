@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pnulearn.basis import BANDWIDTH_FACTORS, Basis, GaussianBasis, LinearBasis, choose_centers, median_distance
 from pnulearn.estimator import PartiallyLabeledClassifier
@@ -21,10 +21,11 @@ from pnulearn.inputs import read_features
 from pnulearn.labels import decode_labels
 from pnulearn.metrics.risk import RiskEstimate, estimate_risk
 from pnulearn.parameters import check_parameters, feasible_risk, refuse_if_too_large
+from pnulearn.persistence import ModelFileError, read_archive, write_archive
 from pnulearn.priors.resolve import resolve_prior
-from pnulearn.samples import Samples
+from pnulearn.samples import Samples, Sampling
 from pnulearn.search import Model, Problem, Split, assemble, explore, tabulate
-from pnulearn.selection import average_weights, best_candidate
+from pnulearn.selection import SearchTable, average_weights, best_candidate
 from pnulearn.solvers.candidates import ALPHAS, Mixes
 from pnulearn.solvers.ridge import squared_candidates
 
@@ -94,7 +95,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         selection: str = "average",
         tie_break: str = "risk",
         cv: Any = 5,
-        sampling: str = "case_control",
+        sampling: Sampling = "case_control",
         unlabeled: Any = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
@@ -215,14 +216,12 @@ class PNUClassifier(PartiallyLabeledClassifier):
             splits = self.cv.split(np.zeros(len(every.codes)), every.codes)
         else:
             splits = self.cv
-        return [tuple(np.flatnonzero(np.isin(kept, rows)) for rows in split) for split in splits]
+        return [(np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test))) for train, test in splits]
 
     def _weigher(self, problem: Problem) -> Callable[..., NDArray]:
         if self.selection == "average":
             return average_weights
-        return partial(
-            best_candidate, alphas=problem.alphas, mixes=problem.mixes.values, tie_break=self.tie_break
-        )
+        return partial(best_candidate, alphas=problem.alphas, mixes=problem.mixes.values, tie_break=self.tie_break)
 
     def _keep(self, problem: Problem, model: Model) -> None:
         """Store the model and what was learnt on the way as fitted attributes."""
@@ -261,6 +260,31 @@ class PNUClassifier(PartiallyLabeledClassifier):
             return np.column_stack([1 - share, share])
         total = share.sum(axis=1, keepdims=True)
         return np.where(total > 0, share / np.where(total > 0, total, 1), self.prior_)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file that `pnulearn.load` reads without running code."""
+        check_is_fitted(self)
+        learnt = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        write_archive(path, "PNUClassifier", {"parameters": _plain_parameters(self), "learnt": learnt})
+
+
+def load(path: Any) -> PNUClassifier:
+    """A classifier that was written by `PNUClassifier.save`."""
+    kind, content = read_archive(path, (SearchTable, RiskEstimate))
+    if kind != "PNUClassifier":
+        raise ModelFileError(f"{str(path)!r} holds a {kind}, not a PNUClassifier.")
+    model = PNUClassifier(**content["parameters"])
+    model.__dict__.update(content["learnt"])
+    return model
+
+
+def _plain_parameters(model: PNUClassifier) -> dict[str, Any]:
+    """Parameters as plain values; objects such as splitters are no longer needed and are replaced by the default."""
+    plain = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
+    defaults = PNUClassifier().get_params()
+    return {
+        name: value if isinstance(value, plain) else defaults[name] for name, value in model.get_params(False).items()
+    }
 
 
 def _validation_risk(problem: Problem, model: Model) -> RiskEstimate | None:

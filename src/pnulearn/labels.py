@@ -38,9 +38,7 @@ class Labels:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
 
-def decode_labels(
-    y: ArrayLike, unlabeled: Any = None, pos_label: Any = None, classes: NDArray | None = None
-) -> Labels:
+def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None, classes: NDArray | None = None) -> Labels:
     """Read y in the user's own convention.
 
     >>> labels = decode_labels(["spam", None, "ham", None], pos_label="spam")

@@ -27,7 +27,9 @@ def check_parameters(estimator: Any) -> None:
     """Refuse parameters that cannot mean anything, each with what would."""
     for name, allowed in CHOICES.items():
         if getattr(estimator, name) not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(estimator, name)!r}.")
+            raise ValueError(
+                f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(estimator, name)!r}."
+            )
     as_loss(estimator.loss)
     low, high = (0, 1) if estimator.risk == "punu" else (-1, 1)
     numbers(estimator.mix, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")
@@ -59,14 +61,18 @@ def feasible_risk(risk: str, mix: Any, samples: Samples, classes: NDArray) -> st
     missing = " and ".join(WORDS[group] for group in NEEDS[risk] if group not in present)
     fitting = [name for name in ("pn", "pu", "nu") if set(NEEDS[name]) <= present]
     if not fitting:
-        found = ", ".join(f"{count:g} of class {name!r}" for name, count in zip(classes.tolist(), samples.counts, strict=True))
+        found = ", ".join(
+            f"{count:g} of class {name!r}" for name, count in zip(classes.tolist(), samples.counts, strict=True)
+        )
         raise ValueError(
             f"risk={risk!r} needs {missing} rows, and nothing else can be learnt either: one class alone ({found}, no "
             "unlabelled rows) does not make a classifier. Add rows of the other class or unlabelled rows; if a value "
             "in y marks unlabelled rows, name it with unlabeled=..."
         )
     if mix is not None:
-        raise ValueError(f"mix={mix!r} needs {missing} rows, and there are none. Use risk={fitting[0]!r} and leave mix out.")
+        raise ValueError(
+            f"mix={mix!r} needs {missing} rows, and there are none. Use risk={fitting[0]!r} and leave mix out."
+        )
     if risk in ("pu", "nu") and "U" not in present:
         hint = " No row of y is missing or marked: is unlabeled=... right?"
     else:
@@ -90,9 +96,7 @@ def _present(samples: Samples) -> set[str]:
 
 def _refuse_more_classes(risk: str, classes: NDArray) -> None:
     if len(classes) > 2 and risk in ("pu", "nu"):
-        raise ValueError(
-            f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'."
-        )
+        raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
 
 
 def refuse_if_too_large(n_rows: int, n_features: int, n_copies: int) -> None:

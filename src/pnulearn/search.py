@@ -46,6 +46,7 @@ class Problem:
 
     @cached_property
     def held_out_prepared(self) -> NDArray:
+        assert self.held_out is not None
         return self.basis.prepare(self.held_out.X)
 
     @property
@@ -94,15 +95,16 @@ def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs
 
 
 def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., NDArray]) -> SearchTable:
-    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, share_gap)` gives."""
-    shape = (len(explored), len(problem.mixes), len(problem.alphas))
-    results = [
-        np.stack([getattr(result.tally, name)(problem.prior) for result in explored])
-        if explored[0].tally
-        else np.zeros(shape)
-        for name in ("zero_one", "squared", "share_gap")
-    ]
-    return SearchTable(problem.basis.bandwidths, problem.mixes.values, problem.alphas, *results, weigh(*results))
+    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, n_labels)` gives."""
+    zero_one = squared = np.zeros((len(explored), len(problem.mixes), len(problem.alphas)))
+    tallies = [result.tally for result in explored if result.tally is not None]
+    n_labels = 0.0
+    if tallies:
+        zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
+        squared = np.stack([tally.squared(problem.prior) for tally in tallies])
+        n_labels = tallies[0].effective_labels(problem.prior)
+    weight = weigh(zero_one, squared, n_labels)
+    return SearchTable(problem.basis.bandwidths, problem.mixes.values, problem.alphas, zero_one, squared, weight)
 
 
 def single_blas_thread() -> AbstractContextManager:

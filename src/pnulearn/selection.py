@@ -15,8 +15,7 @@ NEGLIGIBLE = 1e-3
 class SearchTable:
     """Every candidate with its validation results; arrays have shape (bandwidths, mixes, alphas).
 
-    zero_one and squared are PNU risks, share_gap is the distance between predicted and true class shares on U,
-    weight is the candidate's part in the final model.
+    zero_one and squared are PNU risks of these losses, weight is the candidate's part in the final model.
     """
 
     bandwidths: NDArray
@@ -24,7 +23,6 @@ class SearchTable:
     alphas: NDArray
     zero_one: NDArray
     squared: NDArray
-    share_gap: NDArray
     weight: NDArray
 
     @property
@@ -44,11 +42,13 @@ class SearchTable:
             "bandwidth": float(self.bandwidths[bandwidth]),
             "mix": float(self.mixes[mix]),
             "alpha": float(self.alphas[alpha]),
-            **{name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "share_gap", "weight")},
+            **{name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "weight")},
         }
 
 
-def best_candidate(zero_one: NDArray, squared: NDArray, alphas: NDArray, mixes: NDArray, tie_break: str) -> NDArray:
+def best_candidate(
+    zero_one: NDArray, squared: NDArray, n_labels: float, *, alphas: NDArray, mixes: NDArray, tie_break: str
+) -> NDArray:
     """All weight on the least zero-one risk.
 
     Few validation labels make ties the rule. tie_break="risk" settles them by the squared-loss risk, then the larger
@@ -59,7 +59,7 @@ def best_candidate(zero_one: NDArray, squared: NDArray, alphas: NDArray, mixes: 
     if tie_break == "first":
         by_alpha = zero_one.transpose(2, 0, 1)
         alpha, bandwidth, mix = np.unravel_index(int(np.argmin(by_alpha)), by_alpha.shape)
-        place = (bandwidth, mix, alpha)
+        place: tuple[Any, ...] = (bandwidth, mix, alpha)
     else:
         small_mix = np.broadcast_to(np.abs(mixes)[:, None], zero_one.shape)
         large_alpha = np.broadcast_to(-alphas, zero_one.shape)
@@ -70,9 +70,14 @@ def best_candidate(zero_one: NDArray, squared: NDArray, alphas: NDArray, mixes: 
     return weight
 
 
-def average_weights(zero_one: NDArray, squared: NDArray, share_gap: NDArray) -> NDArray:
-    """Exponential weights."""
-    energy = zero_one / 0.05 + squared / 0.02 + share_gap / 0.1
+def average_weights(zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:
+    """Gibbs weights exp(−n (zero-one risk + squared risk)) with n the effective number of validation labels.
+
+    The inverse temperature n is that of PAC-Bayesian aggregation: few labels spread the weight over all candidates
+    that cannot be told apart, many labels concentrate it on the best. The zero-one risk is what counts; the squared
+    risk tells candidates apart where the zero-one risk ties.
+    """
+    energy = n_labels * (zero_one + squared)
     weight = np.exp(energy.min() - energy)
     weight /= weight.sum()
     faint = weight.sum(axis=(1, 2)) < NEGLIGIBLE

@@ -53,13 +53,10 @@ class Tally:
         g, g2 = self._means(self.first), self._means(self.second)
         return self._risk(prior, (1 - 2 * g + g2) / 4, (1 + 2 * g + g2) / 4)
 
-    def share_gap(self, prior: NDArray) -> NDArray:
-        """How far the predicted class shares on the population are from the prior, shape (C, J)."""
-        if not self.weight[-1]:
-            return np.zeros(self.positive.shape[1:-1])
-        share = self._means(self.positive)[..., -1]
-        targets = prior[self._outputs(prior)]
-        return np.abs(share - targets[:, None, None]).sum(axis=0) / (1 if len(share) == 1 else 2)
+    def effective_labels(self, prior: NDArray) -> float:
+        """The number n of labels drawn from the population that would fix the PN risk as well: 1 / Σ θ_c² / n_c."""
+        seen = self.weight[:-1] > 0
+        return float(1 / np.sum(prior[seen] ** 2 / self.weight[:-1][seen]))
 
     def _means(self, sums: NDArray) -> NDArray:
         return sums / np.where(self.weight > 0, self.weight, 1.0)

@@ -274,6 +274,8 @@ def _gram(population: Population | None, origin: NDArray) -> NDArray:
 
 
 def _scaled_rows(population: Population, origin: NDArray) -> NDArray:
+    assert population.rows is not None
+    assert population.weight is not None
     return (population.rows - origin) * np.sqrt(population.weight)[:, None]
 
 
