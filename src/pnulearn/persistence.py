@@ -45,7 +45,8 @@ def read_archive(path: str | os.PathLike, dataclasses: tuple[type, ...] = ()) ->
         raise ModelFileError(f"{str(path)!r} is not a pnulearn model file.")
     if header["version"] > VERSION:
         raise ModelFileError(
-            f"{str(path)!r} has format version {header['version']}; this pnulearn reads up to {VERSION}. Upgrade pnulearn."
+            f"{str(path)!r} has format version {header['version']}; this pnulearn reads up to {VERSION}. "
+            "Upgrade pnulearn."
         )
     return header["kind"], _decoded(header["content"], arrays, {cls.__name__: cls for cls in dataclasses})
 
