@@ -52,13 +52,13 @@ def best_candidate(
     """All weight on the least zero-one risk.
 
     Few validation labels make ties the rule. tie_break="risk" settles them by the squared-loss risk, then the larger
-    alpha, then the smaller |mix|; "first" takes the first, counting alphas slowest and mixes fastest, as the paper's
-    own code does.
+    alpha, then the smaller |mix|; "first" takes the first with bandwidths slowest, then alphas, then mixes, as the
+    first author's public code does.
     """
     zero_one = np.round(zero_one, 12)  # equal counts may differ in the last bit
     if tie_break == "first":
-        by_alpha = zero_one.transpose(2, 0, 1)
-        alpha, bandwidth, mix = np.unravel_index(int(np.argmin(by_alpha)), by_alpha.shape)
+        by_alpha = zero_one.swapaxes(1, 2)
+        bandwidth, alpha, mix = np.unravel_index(int(np.argmin(by_alpha)), by_alpha.shape)
         place: tuple[Any, ...] = (bandwidth, mix, alpha)
     else:
         small_mix = np.broadcast_to(np.abs(mixes)[:, None], zero_one.shape)
