@@ -2,6 +2,9 @@
 VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+# Small matrices on many BLAS threads are many times slower, above all on a busy machine.
+export OPENBLAS_NUM_THREADS = 1
+export OMP_NUM_THREADS = 1
 
 .PHONY: demo test lint types contract unit bench docs clean
 

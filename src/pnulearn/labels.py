@@ -96,7 +96,9 @@ def _is_missing(value: Any) -> bool:
 
 def _tidy(labels: NDArray) -> NDArray:
     """Labels as an array of one plain type; infinite, continuous and mixed labels are refused."""
-    if labels.dtype.kind == "O" and len(labels):
+    if len(labels) == 0:
+        return np.zeros(0, dtype=int)
+    if labels.dtype.kind == "O":
         kinds = {isinstance(label, str) for label in labels}
         if len(kinds) > 1:
             found = sorted({type(label).__name__ for label in labels})
@@ -106,7 +108,7 @@ def _tidy(labels: NDArray) -> NDArray:
         raise ValueError("Input y contains infinity. Use NaN or None for unlabelled rows.")
     if labels.dtype.kind not in "biufU" or labels.ndim != 1:
         raise ValueError(f"Unknown label type: {labels.dtype}. Labels are strings, integers or booleans.")
-    if len(labels) and type_of_target(labels) == "continuous":
+    if type_of_target(labels) == "continuous":
         raise ValueError(
             f"Unknown label type: continuous. y holds values such as {labels[labels % 1 != 0][0]:g}; "
             "classes are whole numbers or strings."

@@ -34,7 +34,7 @@ def read_archive(path: str | os.PathLike, dataclasses: tuple[type, ...] = ()) ->
     if not Path(path).is_file():
         raise FileNotFoundError(f"No model file at {str(path)!r}.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes().decode())
     except (ValueError, KeyError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:

@@ -1,0 +1,138 @@
+"""What must not hurt us: each refusal says what was found, what was needed and what to type."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from pnulearn import PNUClassifier
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = np.array([1.0] * 6 + [0.0] * 6 + [np.nan] * 28)
+
+
+def spoilt(value, row=3, column=1):
+    bad = X.copy()
+    bad[row, column] = value
+    return bad
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (spoilt(np.nan), "NaN.*row 3, column 1"),
+        (spoilt(np.inf), "infinity.*row 3, column 1"),
+        (pd.DataFrame(spoilt(np.nan), columns=list("abc")), "row 3, column 'b'"),
+        (sparse.csr_matrix(spoilt(np.nan)), "NaN.*row 3, column 1"),
+        (spoilt(1e200), "overflow.*rescale"),
+        (X[:, 0], "2D array"),
+        (X[None], "dim 3"),
+        (X[:0], "0 sample"),
+        (X[:, :0], "0 feature"),
+        (X[:10], "inconsistent numbers of samples"),
+        (X + 1j, "Complex data not supported"),
+        (pd.DataFrame({"a": ["x"] * 40}), "'a'.*not numeric.*OneHotEncoder"),
+        (pd.DataFrame({"d": pd.date_range("2020", periods=40)}), "'d'.*dates.*days since"),
+        (pd.DataFrame({"k": pd.Categorical(["u"] * 40)}), "'k'.*not numeric"),
+    ],
+    ids=range(14),
+)
+def test_features_that_cannot_be_used(features, message):
+    with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
+        PNUClassifier(prior=0.5).fit(features, Y)
+
+
+def test_boolean_columns_are_fine():
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1] > 0})
+    assert len(PNUClassifier(prior=0.5).fit(frame, Y).predict(frame)) == 40
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"risk": "pnup"}, "risk must be one of 'pnu'"),
+        ({"kernel": "poly"}, "kernel must be one of"),
+        ({"selection": "mean"}, "selection must be one of"),
+        ({"tie_break": "last"}, "tie_break must be"),
+        ({"sampling": "both"}, "sampling must be"),
+        ({"loss": "l2"}, "loss must be one of"),
+        ({"mix": 1.5}, "between -1 and 1, got 1.5"),
+        ({"risk": "punu", "mix": -0.5}, "between 0 and 1, got -0.5"),
+        ({"alpha": 0}, "positive: without a penalty"),
+        ({"alpha": -1.0}, "alpha must be finite and positive"),
+        ({"alpha": np.nan}, "alpha must be finite"),
+        ({"alpha": "small"}, "alpha must be a number"),
+        ({"bandwidth": 0}, "bandwidth must be finite and positive"),
+        ({"bandwidth": np.inf}, "bandwidth must be finite"),
+        ({"centers": "most"}, "centers must be 'auto'"),
+        ({"centers": 0}, "centers must be at least 1"),
+        ({"centers": np.zeros((3, 2))}, r"shape \(n_centers, 3\)"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"cv": 1}, "cv must be between 2"),
+        ({"random_state": "x"}, "cannot be used to seed"),
+        ({"unlabeled": 1.0, "pos_label": 1.0}, "cannot be a class"),
+    ],
+    ids=str,
+)
+def test_parameters_that_cannot_mean_anything(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        PNUClassifier(**({"prior": 0.5} | parameters)).fit(X, Y)
+
+
+@pytest.mark.parametrize("prior", [0, 1, -0.2, np.nan, 50, "much", {0: 0.5}])
+def test_priors_that_are_no_shares(prior):
+    with pytest.raises((ValueError, TypeError), match="prior"):
+        PNUClassifier(prior=prior).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (-np.ones(40), r"sample_weight\[0\] is -1"),
+        (np.zeros(40), "zero for every row"),
+        (np.ones(39), r"\(40,\) is needed"),
+        (np.full(40, np.nan), "sample_weight contains NaN"),
+    ],
+)
+def test_weights_that_cannot_be_used(weight, message):
+    with pytest.raises(ValueError, match=message):
+        PNUClassifier(prior=0.5).fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        (np.full(40, np.nan), {}, "no labelled row"),
+        (np.where(Y == 1, 1.0, np.nan), {"mix": 0.5}, "needs negative rows.*risk='pu'"),
+        (np.where(np.isnan(Y), 1.0, Y), {"mix": 0.5}, "needs unlabelled rows"),
+        (np.ones(40), {}, "one class alone.*unlabeled="),
+        (np.where(np.arange(40) < 2, [1.0, 0.0] * 20, np.nan), {}, "single labelled row.*X_val"),
+        (np.where(np.isnan(Y), np.nan, np.arange(40) % 3), {"risk": "pu"}, "for two classes"),
+    ],
+)
+def test_labels_that_do_not_suffice(y, options, message):
+    with pytest.raises(ValueError, match=message):
+        PNUClassifier(**({"prior": 0.5} | options)).fit(X, y)
+
+
+def test_identical_rows_have_no_bandwidth():
+    with pytest.raises(ValueError, match=r"identical.*bandwidth=1\.0"):
+        PNUClassifier(prior=0.5).fit(np.ones((40, 3)), Y)
+
+
+def test_more_centers_than_rows_are_clipped_with_a_warning():
+    with pytest.warns(UserWarning, match="40 distinct rows"):
+        assert len(PNUClassifier(prior=0.5, centers=1000).fit(X, Y).centers_) == 40
+
+
+def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("pnulearn.parameters.os.sysconf", lambda name: 100)
+    with pytest.raises(MemoryError, match=r"GiB.*centers=200"):
+        PNUClassifier(prior=0.5).fit(X, Y)
+
+
+def test_extreme_imbalance_stays_finite():
+    y = np.full(40, np.nan)
+    y[:2], y[2:12] = 1, 0
+    model = PNUClassifier(prior=1e-6, random_state=0).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
