@@ -42,7 +42,7 @@ def reduce_features(features: NDArray) -> Reduced:
         factor, pivots, rank = _pivoted_cholesky(features @ features.T)
         if n == b and rank > WORTHWHILE * b:
             return Reduced(features, None)
-        top, chosen = factor[:rank, :rank], features[pivots[:rank]]
+        top, chosen = np.tril(factor[:rank, :rank]), features[pivots[:rank]]
         basis = solve_triangular(top, chosen, lower=True).T
         basis = np.linalg.qr(basis)[0]
     else:
@@ -50,11 +50,11 @@ def reduce_features(features: NDArray) -> Reduced:
         if rank > WORTHWHILE * b:
             return Reduced(features, None)
         basis = np.empty((b, rank))
-        basis[pivots] = np.linalg.qr(factor[:, :rank])[0]
+        basis[pivots] = np.linalg.qr(np.tril(factor)[:, :rank])[0]
     return Reduced(features @ basis, basis)
 
 
 def _pivoted_cholesky(gram: NDArray) -> tuple[NDArray, NDArray, int]:
     """L (lower), the order of rows, and the rank at which nothing but rounding is left."""
     factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=-1.0)
-    return np.tril(factor), pivots - 1, max(int(rank), 1)
+    return factor, pivots - 1, max(int(rank), 1)

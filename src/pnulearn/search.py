@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -109,7 +109,12 @@ def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., ND
 
 def single_blas_thread() -> AbstractContextManager:
     """Small matrices and many BLAS threads are poison: work is shared out over bandwidths instead."""
-    return ThreadpoolController().limit(limits=1, user_api="blas")
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()  # finding the libraries takes longer than a small fit
 
 
 def _explore_bandwidth(problem: Problem, index: int, done: Callable[[], None] | None) -> Explored:

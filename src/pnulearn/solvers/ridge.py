@@ -60,18 +60,35 @@ class Population:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Coefficients w = frame (base + t · slope): base (K, S, J, f), slope (S, J, f), intercepts of shape (..., J).
+class Frame:
+    """The vectors that solutions are made of: mixtures rows′ A of given rows, followed by vectors given outright.
 
-    The frame (b, f) holds the vectors that solutions are made of; None stands for the identity. Solutions stay in it
-    until one is needed, because only few are.
+    Solutions stay in their frame until one is needed, because only few are.
     """
+
+    rows: NDArray  # (m, b)
+    mixtures: NDArray  # (m, k)
+    vectors: NDArray  # (b, f − k)
+
+    def coordinates(self, features: NDArray) -> NDArray:
+        """Inner products of rows of features with the frame, shape (n, f)."""
+        return np.hstack([features @ self.rows.T @ self.mixtures, features @ self.vectors])
+
+    def lift(self, coefficients: NDArray) -> NDArray:
+        """Σ coefficients (..., f) × vectors of the frame, shape (..., b)."""
+        k = self.mixtures.shape[1]
+        return coefficients[..., :k] @ self.mixtures.T @ self.rows + coefficients[..., k:] @ self.vectors.T
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Coefficients w = base + t · slope in a frame: base (K, S, J, f), slope (S, J, f), intercepts (..., J)."""
 
     base: NDArray
     slope: NDArray
     base_intercept: NDArray
     slope_intercept: NDArray
-    frame: NDArray | None
+    frame: Frame | None  # None stands for the identity
 
 
 @dataclass(frozen=True)
@@ -85,7 +102,7 @@ class RidgeCandidates:
     def scores(self, features: NDArray) -> NDArray:
         """g on rows of features, shape (K, C, J, n)."""
         if self.grid.frame is not None:
-            features = features @ self.grid.frame
+            features = self.grid.frame.coordinates(features)
         base = _rows_times(self.grid.base, features.T) + self.grid.base_intercept[..., None]
         slope = _rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
         return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
@@ -100,7 +117,7 @@ class RidgeCandidates:
         intercepts = np.einsum("ksj,sj->k", self.grid.base_intercept, per_share) + np.sum(
             self.grid.slope_intercept * tilted
         )
-        return coefficients if self.grid.frame is None else coefficients @ self.grid.frame.T, intercepts
+        return coefficients if self.grid.frame is None else self.grid.frame.lift(coefficients), intercepts
 
 
 def squared_candidates(training: Training) -> RidgeCandidates:
@@ -174,7 +191,7 @@ def _low_rank_is_cheaper(problem: _Problem, directions: int) -> bool:
     return eigen + points * (b * r**2 + r**3) < points * 2 / 3 * b**3
 
 
-def _low_rank(problem: _Problem, population: Population | None) -> tuple[NDArray, NDArray | None]:
+def _low_rank(problem: _Problem, population: Population | None) -> tuple[NDArray, Frame | None]:
     """Diagonalise the population's covariance once; all else is an update of low rank.
 
     With B = s Cov_U + 4 λ I the matrix of a grid point is B + E′ W E, where E holds the labelled rows and, if there
@@ -183,10 +200,10 @@ def _low_rank(problem: _Problem, population: Population | None) -> tuple[NDArray
     """
     s, penalty = problem.grid_points
     rows, weights, right = _update(problem, s)
-    values, vectors = _spectrum(population, problem.mean, rows.shape[1], penalty.min())
+    values, eigenvectors = _spectrum(population, problem.mean, rows.shape[1], penalty.min())
     inverse = 1 / (np.outer(s, values) + penalty[:, None])  # (points, k)
-    inside = rows @ vectors
-    outside = rows - inside @ vectors.T
+    inside = eigenvectors.coordinates(rows)
+    outside = rows - eigenvectors.lift(inside)
     H = _weighted_grams(inside, inverse) + (outside @ outside.T) / penalty[:, None, None]
     if problem.intercept:
         H -= (1 - s)[:, None, None] * problem.q[:, None] * (problem.q @ H)[:, None, :]
@@ -195,7 +212,8 @@ def _low_rank(problem: _Problem, population: Population | None) -> tuple[NDArray
     y = np.linalg.solve(H, np.broadcast_to(right, (len(s), *right.shape))).swapaxes(1, 2)  # (points, K + 1, rows)
     along = _rows_times(y, inside) * inverse[:, None, :]
     coefficients = np.concatenate([along, y / penalty[:, None, None]], axis=2)
-    return coefficients, np.hstack([vectors, outside.T])
+    vectors = np.hstack([eigenvectors.vectors, outside.T])
+    return coefficients, Frame(eigenvectors.rows, eigenvectors.mixtures, vectors)
 
 
 def _update(problem: _Problem, s: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -211,7 +229,7 @@ def _update(problem: _Problem, s: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return np.vstack([problem.rows, problem.mean]), np.column_stack([weights, s]), np.vstack([right, mean_row])
 
 
-def _dense(problem: _Problem, population: Population | None) -> tuple[NDArray, NDArray | None]:
+def _dense(problem: _Problem, population: Population | None) -> tuple[NDArray, Frame | None]:
     """A b × b system per grid point, for when labelled rows are many or basis functions few."""
     F, q = problem.rows, problem.q
     origin = problem.mean if problem.intercept else np.zeros(F.shape[1])
@@ -228,7 +246,7 @@ def _dense(problem: _Problem, population: Population | None) -> tuple[NDArray, N
     return np.concatenate(coefficients), None
 
 
-def _arranged(problem: _Problem, coefficients: NDArray, frame: NDArray | None, centre: NDArray | None) -> Grid:
+def _arranged(problem: _Problem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
     """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w."""
     shape = (len(problem.shares), len(problem.alphas))
     slope = coefficients[:, -1].reshape(*shape, -1)
@@ -237,27 +255,29 @@ def _arranged(problem: _Problem, coefficients: NDArray, frame: NDArray | None, c
         return Grid(base, slope, np.zeros(base.shape[:-1]), np.zeros(shape), frame)
     rest = (1 - problem.shares)[:, None]
     base = base - centre[:, None, None, None] * rest[..., None] * slope
-    mean, b1 = (v if frame is None else v @ frame for v in (problem.mean, problem.q @ problem.rows))
+    both = np.vstack([problem.mean, problem.q @ problem.rows])
+    mean, b1 = both if frame is None else frame.coordinates(both)
     offsets = [part @ mean + rest * (part @ b1) for part in (base, slope)]
     return Grid(base, slope, centre[:, None, None] - offsets[0], -offsets[1], frame)
 
 
-def _spectrum(population: Population | None, mean: NDArray, b: int, penalty: float) -> tuple[NDArray, NDArray]:
-    """Eigenvalues (k,) and eigenvectors (b, k) of the population's covariance, from whichever side is smaller."""
+def _spectrum(population: Population | None, mean: NDArray, b: int, penalty: float) -> tuple[NDArray, Frame]:
+    """Eigenvalues (k,) and eigenvectors of the population's covariance, from whichever side is smaller."""
+    no_rows = np.zeros((0, b))
     if population is None:
-        return np.zeros(0), np.zeros((b, 0))
+        return np.zeros(0), Frame(no_rows, np.zeros((0, 0)), np.zeros((b, 0)))
     if population.rows is None or len(population.rows) >= b:
         values, vectors = np.linalg.eigh(_gram(population, mean))
         keep = _not_empty(values, penalty)
-        return values[keep], vectors[:, keep]
+        return values[keep], Frame(no_rows, np.zeros((0, 0)), vectors[:, keep])
     rows = _scaled_rows(population, mean)
     values, left = np.linalg.eigh(rows @ rows.T)
-    vectors = rows.T @ left[:, _not_empty(values, penalty)]
-    values = np.einsum("ij,ij->j", vectors, vectors)  # more exact than the small eigenvalues of rows @ rows.T
-    vectors /= np.sqrt(values)
-    faint = values < FAINT_DIRECTION * values.max(initial=0)
-    vectors[:, faint] = np.linalg.qr(vectors[:, faint])[0]
-    return values, vectors
+    clear = values > FAINT_DIRECTION * values[-1]
+    faint = _not_empty(values, penalty) & ~clear
+    vectors = np.linalg.qr(rows.T @ left[:, faint])[0]
+    faint_values = np.square(rows @ vectors).sum(axis=0)
+    mixtures = left[:, clear] / np.sqrt(values[clear])
+    return np.concatenate([values[clear], faint_values]), Frame(rows, mixtures, vectors)
 
 
 def _not_empty(values: NDArray, penalty: float) -> NDArray:
