@@ -81,6 +81,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
     True
     """
 
+    prior_: Any
+    prior_interval_: tuple[Any, Any] | None
+
     def __init__(
         self,
         risk: str = "pnu",
@@ -164,8 +167,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         """Class shares in code order; sets prior_ and prior_interval_."""
         if self.prior is None and not (samples.codes < 0).any():
             shares = samples.counts / samples.counts.sum()  # without U the labelled rows are all we know
-            self.prior_: Any = float(shares[1]) if len(shares) == 2 else shares
-            self.prior_interval_: tuple[Any, Any] | None = None
+            self.prior_ = float(shares[1]) if len(shares) == 2 else shares
+            self.prior_interval_ = None
             return shares
         estimate = resolve_prior(
             self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed

@@ -11,30 +11,52 @@ from sklearn.preprocessing import minmax_scale
 
 from pnulearn.classifier import PNUClassifier
 
-N_MALIGNANT, N_BENIGN, N_UNLABELED = 7, 3, 300
-SEEDS = range(8)
+N_MALIGNANT, N_BENIGN, N_UNLABELED = 21, 9, 300
+SEEDS = range(6)
+MODELS = {
+    "labelled rows only": "supervised, which takes the class ratio of the labels for granted",
+    "PN": "the labelled rows, weighted to the class prior found from the unlabelled ones",
+    "PNU": "all rows in the risk",
+}
 
 
 def run() -> None:
     """Hide most labels of the breast-cancer data, shift the labelled class ratio, compare PN with PNU."""
     start = time.perf_counter()
     X, malignant = load_data()
+    n_labeled = N_MALIGNANT + N_BENIGN
     print(f"Breast cancer: {len(X)} tumours, {X.shape[1]} columns, {malignant.mean():.0%} malignant.")
     print(
-        f"Labels kept: {N_MALIGNANT} malignant, {N_BENIGN} benign (so {N_MALIGNANT / (N_MALIGNANT + N_BENIGN):.0%} of "
-        f"the labels are malignant); {N_UNLABELED} rows unlabelled; the rest is for testing.\n"
+        f"Labels kept: {N_MALIGNANT} malignant, {N_BENIGN} benign, so {N_MALIGNANT / n_labeled:.0%} malignant among the"
     )
-    errors = []
-    for seed in SEEDS:
-        y, test = hide_labels(malignant, seed)
-        train = np.setdiff1d(np.arange(len(X)), test)
-        models = {risk: PNUClassifier(risk=risk, random_state=seed).fit(X[train], y[train]) for risk in ("pnu", "pn")}
-        errors.append([np.mean(models[risk].predict(X[test]) != malignant[test]) for risk in ("pn", "pnu")])
-        if seed == 0:
-            _describe(models["pnu"], malignant[train].mean())
-        print(f"seed {seed}: test error  PN {errors[-1][0]:6.1%}   PNU {errors[-1][1]:6.1%}")
-    pn, pnu = np.mean(errors, axis=0)
-    print(f"\nmean over {len(errors)} seeds:    PN {pn:6.1%}   PNU {pnu:6.1%}    ({time.perf_counter() - start:.1f} s)")
+    print(f"labels. {N_UNLABELED} rows are unlabelled, the rest is for testing.\n")
+    for name, words in MODELS.items():
+        print(f"  {name:18} {words}")
+    print()
+    errors = [_errors(X, malignant, seed) for seed in SEEDS]
+    print(f"\nTest error     {'   '.join(MODELS)}")
+    for seed, row in zip(SEEDS, errors, strict=True):
+        _print_row(f"seed {seed}", row)
+    _print_row("mean", np.mean(errors, axis=0))
+    print(f"\n{time.perf_counter() - start:.1f} s")
+
+
+def _errors(X: NDArray, malignant: NDArray, seed: int) -> list[float]:
+    """Test errors of the three models; the first seed's PNU model is described."""
+    y, test = hide_labels(malignant, seed)
+    train = np.setdiff1d(np.arange(len(X)), test)
+    labeled = np.flatnonzero(~np.isnan(y))
+    supervised = PNUClassifier("pn", random_state=seed).fit(X[labeled], y[labeled])
+    pn = PNUClassifier("pn", random_state=seed).fit(X[train], y[train])
+    pnu = PNUClassifier(random_state=seed).fit(X[train], y[train])
+    if seed == SEEDS[0]:
+        _describe(pnu, malignant[train].mean())
+    return [float(np.mean(model.predict(X[test]) != malignant[test])) for model in (supervised, pn, pnu)]
+
+
+def _print_row(name: str, errors: list[float] | NDArray) -> None:
+    cells = (f"{error:>{len(title)}.1%}" for title, error in zip(MODELS, errors, strict=True))
+    print(f"{name:14} {'   '.join(cells)}")
 
 
 def load_data() -> tuple[NDArray, NDArray]:
@@ -57,10 +79,11 @@ def hide_labels(malignant: NDArray, seed: int) -> tuple[NDArray, NDArray]:
 
 
 def _describe(model: PNUClassifier, true_share: float) -> None:
-    low, high = model.prior_interval_
-    print(
-        f"Class prior: {model.prior_:.2f}, interval {low:.2f} to {high:.2f} (true share in the rows: {true_share:.2f})"
-    )
-    print(f"Candidates searched: {model.search_.weight.size} models x {model.cv} folds")
+    """What the search found out on the way."""
+    interval = ""
+    if model.prior_interval_ is not None:
+        interval = ", interval {:.2f} to {:.2f}".format(*model.prior_interval_)
+    print(f"Class prior: {model.prior_:.2f}{interval} (true share in these rows: {true_share:.2f})")
+    print(f"Searched: {model.search_.weight.size} candidates x {model.cv} folds")
     print(f"Best candidate: mix {model.mix_:+.1f}, alpha {model.alpha_:g}, bandwidth {model.bandwidth_:.2f}")
-    print(f"Validation risk from 10 labels and the unlabelled rows: {model.risk_}\n")
+    print(f"Validation risk: {model.risk_}")
