@@ -112,11 +112,17 @@ def test_ties_are_settled_by_squared_risk_then_alpha_then_mix():
 
 def test_average_weights_sum_to_one_and_concentrate_with_more_labels():
     zero_one, squared = RNG.random((3, 4, 5)), RNG.random((3, 4, 5))
-    few, many = average_weights(zero_one, squared, 2.0), average_weights(zero_one, squared, 2000.0)
+    few, many = (average_weights(zero_one, squared, n, shares=np.ones(4)) for n in (2.0, 2000.0))
     assert_allclose([few.sum(), many.sum()], 1)
     assert few.max() < 0.2
     assert many.max() > 0.99
     assert many.argmax() == (zero_one + squared).argmin()
+
+
+def test_supervised_candidates_start_with_half_of_the_weight():
+    equal = np.zeros((2, 5, 3))
+    weight = average_weights(equal, equal, 10.0, shares=np.array([1.0, 0.5, 0.0, 0.5, 1.0]))
+    assert_allclose(weight.sum(axis=(0, 2)), [1 / 8, 1 / 8, 1 / 2, 1 / 8, 1 / 8])
 
 
 def test_the_table_lists_candidates_best_first():

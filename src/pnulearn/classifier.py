@@ -223,7 +223,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     def _weigher(self, problem: Problem) -> Callable[..., NDArray]:
         if self.selection == "average":
-            return average_weights
+            return partial(average_weights, shares=problem.mixes.shares)
         return partial(best_candidate, alphas=problem.alphas, mixes=problem.mixes.values, tie_break=self.tie_break)
 
     def _keep(self, problem: Problem, model: Model) -> None:

@@ -70,15 +70,18 @@ def best_candidate(
     return weight
 
 
-def average_weights(zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:
+def average_weights(zero_one: NDArray, squared: NDArray, n_labels: float, *, shares: NDArray) -> NDArray:
     """Gibbs weights exp(−n (zero-one risk + squared risk)) with n the effective number of validation labels.
 
     The inverse temperature n is that of PAC-Bayesian aggregation: few labels spread the weight over all candidates
     that cannot be told apart, many labels concentrate it on the best. The zero-one risk is what counts; the squared
-    risk tells candidates apart where the zero-one risk ties.
+    risk tells candidates apart where the zero-one risk ties. Before seeing any label, unlabelled data is as likely to
+    help as not: candidates whose `shares` of it is zero have half of the weight between them.
     """
     energy = n_labels * (zero_one + squared)
-    weight = np.exp(energy.min() - energy)
+    supervised = shares == 0
+    n_supervised = np.where(supervised, supervised.sum(), (~supervised).sum())
+    weight = np.exp(energy.min() - energy) / n_supervised[:, None]
     weight /= weight.sum()
     faint = weight.sum(axis=(1, 2)) < NEGLIGIBLE
     weight[faint] = 0.0
