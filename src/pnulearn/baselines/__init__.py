@@ -1,0 +1,1 @@
+"""The semi-supervised classifiers that the paper compares with, under one interface."""
