@@ -13,15 +13,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from pnulearn.baselines.kernel import KERNELS, bandwidth_candidates, gram, refuse_beyond_memory
 from pnulearn.baselines.shares import class_shares
-from pnulearn.baselines.validation import Split, best_of, fold_splits, read_codes, risk_columns
+from pnulearn.baselines.validation import Split, best_of, fold_splits, judged, read_codes
 from pnulearn.estimator import PartiallyLabeledClassifier
 from pnulearn.inputs import read_features
 from pnulearn.labels import UNLABELED
 from pnulearn.samples import Samples
+from pnulearn.search import single_blas_thread
 
 STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
 
@@ -168,7 +168,7 @@ class Rival(PartiallyLabeledClassifier):
             for start in range(0, len(jobs), len(splits))
         ]
         codes = np.concatenate([split.codes_test for split in splits])
-        return risk_columns([s for path in pooled for s in path], codes, shares)
+        return judged([s for path in pooled for s in path], codes, shares)
 
     def _splits(self, samples: Samples, seed: int, X_val: Any, y_val: Any) -> list[Split]:
         if (X_val is None) != (y_val is None):
@@ -191,7 +191,7 @@ class Rival(PartiallyLabeledClassifier):
     ) -> list[NDArray]:
         """Scores on the split's test rows for all candidates of one bandwidth."""
         start = perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
+        with single_blas_thread():
             bandwidth = path[0]["bandwidth"]
             training = self._training(samples, bandwidth, shares, seed)
             test = self._features(split.X_test, samples.X, bandwidth)

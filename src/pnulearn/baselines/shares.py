@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn.priors import energy_prior
 from pnulearn.samples import Samples
 
 
@@ -45,7 +46,6 @@ def _from_mapping(prior: Mapping, classes: NDArray) -> NDArray:
 
 
 def _estimated(samples: Samples) -> NDArray:
-    from pnulearn.priors import resolve_prior
-
-    shares = np.atleast_1d(resolve_prior(None, samples))
-    return np.array([1 - shares[0], shares[0]]) if shares.size == 1 else shares
+    """By energy distance between the classes and U."""
+    estimate = energy_prior(samples.X, samples.codes, n_classes=samples.n_classes, n_bootstrap=0).value
+    return np.array([1 - estimate, estimate]) if samples.n_classes == 2 else np.asarray(estimate)

@@ -107,8 +107,8 @@ class SMIRClassifier(Rival):
             yield {"dual_coef": np.column_stack(coef), "normalized": np.array(normalized)}
 
     def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
-        posteriors = _posteriors(gram @ parts["dual_coef"])
-        return posteriors if posteriors.shape[1] > 2 else posteriors[:, 1] - posteriors[:, 0]
+        scores = 2 * _posteriors(gram @ parts["dual_coef"]) - 1
+        return scores if scores.shape[1] > 2 else scores[:, 1]
 
 
 def _posteriors(raw: NDArray) -> NDArray:

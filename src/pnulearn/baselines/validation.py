@@ -13,12 +13,7 @@ from sklearn.model_selection import check_cv
 
 from pnulearn.folds import assign_folds, row_keys
 from pnulearn.labels import UNLABELED, decode_labels
-from pnulearn.losses import Loss, as_loss
-from pnulearn.risks import empirical_risk, pnu
-
-# Validation errors are multiples of one over a few labels, so ties are the rule. The ramp risk is the zero-one risk
-# with a slope: it prefers confident right answers, and being bounded it does not care how large scores are.
-JUDGES = ("zero_one", "ramp")
+from pnulearn.tally import Tally, membership
 
 
 @dataclass(frozen=True)
@@ -65,49 +60,18 @@ def read_codes(y: Any, classes: NDArray, unlabeled: Any, pos_label: Any) -> NDAr
     return codes
 
 
-def heuristic_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
-    """The paper's η̄ for validation: the variance-optimal mix if P and N losses vary alike.
+def judged(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> dict[str, NDArray]:
+    """The pooled PNU risks of every candidate, zero-one and squared.
 
-    It depends on counts only, so that all candidates are judged by the same risk. Without U it is 0 (PN); without N
-    or P it is 1 (PU) or −1 (NU).
-
-    >>> round(heuristic_mix(0.5, 35, 15, 300), 3)
-    0.4
+    Scores are cut at ±1 for the squared risk, so that it compares confidence and not the scale of the scores.
     """
-    if n_unlabeled == 0:
-        return 0.0
-    if n_positive == 0 or n_negative == 0:
-        return 1.0 if n_positive else -1.0
-    psi_p, psi_n = prior**2 / n_positive, (1 - prior) ** 2 / n_negative
-    return (psi_n - psi_p) / (psi_n + psi_p)
-
-
-def validation_risk(scores: NDArray, codes: NDArray, shares: NDArray, loss: str | Loss) -> float:
-    """The PNU risk of two-class scores (n,); of scores (n, classes), the share-weighted risk of the margins."""
-    if scores.ndim == 2:
-        return _margin_risk(scores, codes, shares, as_loss(loss))
-    groups = [scores[codes == code] for code in (1, 0, UNLABELED)]
-    mix = heuristic_mix(shares[1], *map(len, groups))
-    return empirical_risk(pnu(shares[1], mix), loss, groups)
-
-
-def _margin_risk(scores: NDArray, codes: NDArray, shares: NDArray, loss: Loss) -> float:
-    """Σ_k θ_k E_k[ℓ(own score − best other score)] over the classes that have rows."""
-    known = np.flatnonzero(codes != UNLABELED)
-    own = scores[known, codes[known]]
-    others = scores[known].copy()
-    others[np.arange(len(known)), codes[known]] = -np.inf
-    losses = loss(own - others.max(axis=1))
-    present = np.unique(codes[known])
-    means = [losses[codes[known] == k].mean() for k in present]
-    return float(np.average(means, weights=shares[present]))
+    outputs = [np.atleast_2d(s.T) for s in scores]
+    cut = np.clip(np.stack(outputs, axis=1)[:, :, None, :], -1, 1)
+    population = np.flatnonzero(codes == UNLABELED)
+    tally = Tally.of(cut, membership(codes, np.ones(len(codes)), len(shares), population))
+    return {"zero_one": tally.zero_one(shares)[:, 0], "squared": tally.squared(shares)[:, 0]}
 
 
 def best_of(table: dict[str, NDArray]) -> int:
-    """The row with the least zero-one risk; ties go to the least ramp risk, then to the first."""
-    return int(np.lexsort((table["ramp"], table["zero_one"].round(12)))[0])
-
-
-def risk_columns(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> dict[str, NDArray]:
-    """One array per judge, one entry per candidate."""
-    return {judge: np.array([validation_risk(s, codes, shares, judge) for s in scores]) for judge in JUDGES}
+    """The candidate of least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
+    return int(np.lexsort((table["squared"], table["zero_one"].round(12)))[0])

@@ -1,0 +1,52 @@
+"""Features in orthogonal coordinates, no more of them than the rows span."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+SMALLEST = 1e-10  # directions shorter than this, relative to the longest, are rounding
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """Coordinates Z = ΦQ with Z'Z diagonal: `lengths` are the norms of its columns, Q (b, k) is orthonormal."""
+
+    coordinates: NDArray
+    lengths: NDArray
+    basis: Any
+
+    def lift(self, coefficients: NDArray) -> NDArray:
+        """Coefficients of the original features; their norm is unchanged."""
+        return np.asarray(self.basis @ coefficients)
+
+
+def rotate(features: Any) -> Rotated:
+    """Dense or sparse features, tall or wide: one eigendecomposition of the smaller Gram matrix.
+
+    >>> rotated = rotate(np.array([[3.0, 0.0, 4.0], [6.0, 0.0, 8.0]]))
+    >>> rotated.coordinates.shape, np.abs(rotated.basis).round(2).tolist()
+    ((2, 1), [[0.6], [0.0], [0.8]])
+    """
+    n, b = features.shape
+    if n == b and not sparse.issparse(features) and np.array_equal(features, features.T):
+        values, vectors = linalg.eigh(features, check_finite=False)  # a kernel matrix: no need to square it
+        return _kept(vectors * values, np.abs(values), vectors)
+    product = features.T @ features if b <= n else features @ features.T
+    squares, vectors = linalg.eigh(product.toarray() if sparse.issparse(product) else product, check_finite=False)
+    lengths = np.sqrt(np.maximum(squares, 0))
+    if b <= n:
+        return _kept(np.asarray(features @ vectors), lengths, vectors)
+    safe = np.where(lengths > 0, lengths, 1)
+    return _kept(vectors * lengths, lengths, np.asarray(features.T @ vectors) / safe)
+
+
+def _kept(coordinates: NDArray, lengths: NDArray, basis: NDArray) -> Rotated:
+    # Squaring the features halves the digits of the short directions; 1e-7 would be rounding there, and what lies
+    # between does no harm: such directions are short and the penalty keeps them out.
+    kept = lengths > SMALLEST * lengths.max(initial=0)
+    return Rotated(coordinates[:, kept], lengths[kept], basis[:, kept])
