@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from pnulearn.baselines.rival import Training
+from pnulearn.baselines.rotation import Rotated
 
 MOST_STEPS = 50
 SHORTEST_STEP = 0.1
@@ -27,13 +28,13 @@ def entropy(scores: NDArray) -> NDArray:
 class ConfidenceObjective:
     """Σ c_i log(1 + exp(−y_i g_i)) + (μ/u) Σ H(p_j) + α w'w with g = Zw (+ w₀, the last variable)."""
 
-    def __init__(self, coordinates: NDArray, lengths: NDArray, training: Training, intercept: bool):
-        self.features = np.column_stack([coordinates, np.ones(len(coordinates))]) if intercept else coordinates
-        self.penalized = np.ones(self.features.shape[1])
-        self.penalized[len(lengths) :] = 0
-        self.lengths = np.append(lengths, np.sqrt(len(coordinates))) if intercept else lengths
+    def __init__(self, rotated: Rotated, training: Training, signs: NDArray, intercept: bool):
+        Z, lengths = rotated.coordinates, rotated.lengths
+        self.features = np.column_stack([Z, np.ones(len(Z))]) if intercept else Z
+        self.lengths = np.append(lengths, np.sqrt(len(Z))) if intercept else lengths
+        self.penalized = (np.arange(self.features.shape[1]) < len(lengths)).astype(float)
         self.labeled, self.unlabeled = training.labeled, training.unlabeled
-        self.signs, self.weight = training.signs[training.labeled], training.balance
+        self.signs, self.weight = signs, training.balance
 
     @property
     def size(self) -> int:

@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn.baselines.confidence import ConfidenceObjective, minimise
-from pnulearn.baselines.rival import Candidate, Parts, Rival, Training, candidates
-from pnulearn.baselines.rotation import rotate
+from pnulearn.baselines.rival import Candidate, Parts, Rival, Training, candidates, stacked
+from pnulearn.baselines.rotation import Rotated, rotate
 
 EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
 # Entropy has a local minimum for every way of labelling U. Starting from the supervised solution and raising its
@@ -29,7 +29,7 @@ class EntropyRegularizedClassifier(Rival):
 
     The class weights c_i = θ_y / n_y correct for a labelled share that differs from the population's; with
     prior="labeled" they are 1/l, which is the original method. The problem is not convex; it is solved for rising
-    weights of the entropy, each from the solution before.
+    weights of the entropy, each from the solution before. More than two classes: each against the rest.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ class EntropyRegularizedClassifier(Rival):
         self.verbose = verbose
 
     def predict_proba(self, X: Any) -> NDArray:
-        """Class probabilities under the population prior: columns (negative, positive)."""
+        """Class probabilities under the population prior, one column per class."""
         check_is_fitted(self)
-        positive = expit(self.decision_function(X))
-        return np.column_stack([1 - positive, positive])
+        own = expit(self.decision_function(X))
+        return np.column_stack([1 - own, own]) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
 
     def _grid(self) -> dict[str, Sequence[float]]:
         return {"alpha": candidates("alpha", self.alpha), "entropy": candidates("entropy", self.entropy, zero=True)}
@@ -88,10 +88,15 @@ class EntropyRegularizedClassifier(Rival):
         return gram @ parts["coef"] + parts["intercept"]
 
     def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
-        tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
         rotated = rotate(training.gram)
-        intercept = self.kernel == "linear"
-        objective = ConfidenceObjective(rotated.coordinates, rotated.lengths, training, intercept)
+        outputs = [self._solved(training, rotated, signs, grid) for signs, _ in training.outputs]
+        for solutions in zip(*outputs, strict=True):
+            yield stacked([self._part(rotated, solution) for solution in solutions])
+
+    def _solved(self, training: Training, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]) -> list[NDArray]:
+        """The minimiser of every candidate, for one output."""
+        objective = ConfidenceObjective(rotated, training, signs, intercept=self.kernel == "linear")
+        tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
         solved = {}
         supervised = np.zeros(objective.size)
         # The supervised problem is convex, so its solution does not depend on where the solver starts.
@@ -100,10 +105,11 @@ class EntropyRegularizedClassifier(Rival):
             entropies = [c["entropy"] for c in grid if c["alpha"] == alpha]
             for entropy, solution in _continued(objective, supervised, alpha, entropies, tolerance):
                 solved[alpha, entropy] = solution
-        for candidate in grid:
-            solution = solved[candidate["alpha"], candidate["entropy"]]
-            coef, bias = (solution[:-1], solution[-1]) if intercept else (solution, 0.0)
-            yield {"coef": rotated.lift(coef), "intercept": float(bias)}
+        return [solved[c["alpha"], c["entropy"]] for c in grid]
+
+    def _part(self, rotated: Rotated, solution: NDArray) -> Parts:
+        coef, bias = (solution[:-1], solution[-1]) if self.kernel == "linear" else (solution, 0.0)
+        return {"coef": rotated.lift(coef), "intercept": float(bias)}
 
 
 def _continued(

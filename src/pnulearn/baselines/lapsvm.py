@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.baselines.deformed import DeformedPath, deformed_once
+from pnulearn.baselines.deformed import DeformedPath, Expand, deformed_once
 from pnulearn.baselines.graph import GraphWeights, laplacian, neighbor_graph
 from pnulearn.baselines.margin import hinge_machine, squared_hinge_machine
-from pnulearn.baselines.rival import Candidate, Parts, Rival, Training, candidates
+from pnulearn.baselines.rival import Candidate, Parts, Rival, Training, candidates, stacked
 
 MACHINES: dict[str, Callable] = {"squared_hinge": squared_hinge_machine, "hinge": hinge_machine}
 
@@ -25,7 +25,7 @@ class LaplacianSVM(Rival):
 
     The class weights c_i = θ_y / n_y correct for a labelled share that differs from the population's; with
     prior="labeled" they are 1/l, which is the original method. One Cholesky factorisation and one
-    eigendecomposition per bandwidth serve every (alpha, manifold).
+    eigendecomposition per bandwidth serve every (alpha, manifold). More than two classes: each against the rest.
 
     Parameters
     ----------
@@ -92,19 +92,20 @@ class LaplacianSVM(Rival):
     def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
         smoothness = laplacian(neighbor_graph(training.X, self.n_neighbors, self.graph), self.normalized)
         smoothness /= len(training.codes) ** 2
-        labeled, signs = training.labeled, training.signs[training.labeled]
-        machine = MACHINES[self.loss]
         if len(grid) == 1:
-            kernels = iter([deformed_once(training.gram, smoothness, labeled, **_penalties(grid[0]))])
+            kernels = iter([deformed_once(training.gram, smoothness, training.labeled, **_penalties(grid[0]))])
         else:
-            path = DeformedPath.factorise(training.gram, smoothness, labeled)
+            path = DeformedPath.factorise(training.gram, smoothness, training.labeled)
             kernels = (path.at(**_penalties(candidate)) for candidate in grid)
         for deformed, expand in kernels:
-            beta, bias = machine(deformed, signs, training.balance)
-            coef = expand(beta)
-            if self.threshold == "prior" and len(training.unlabeled):
-                bias = -_upper_quantile(training.gram[training.unlabeled] @ coef, training.shares[1])
-            yield {"dual_coef": coef, "intercept": bias}
+            yield stacked([self._machine(training, deformed, expand, *output) for output in training.outputs])
+
+    def _machine(self, training: Training, deformed: NDArray, expand: Expand, signs: NDArray, share: float) -> Parts:
+        beta, bias = MACHINES[self.loss](deformed, signs, training.balance)
+        coef = expand(beta)
+        if self.threshold == "prior" and len(training.unlabeled):
+            bias = -_upper_quantile(training.gram[training.unlabeled] @ coef, share)
+        return {"dual_coef": coef, "intercept": bias}
 
 
 def _penalties(candidate: Candidate) -> dict[str, float]:

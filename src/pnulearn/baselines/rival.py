@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import product
 from time import perf_counter
@@ -24,6 +25,8 @@ from pnulearn.samples import Samples
 from pnulearn.search import single_blas_thread
 
 STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
+
+WORTH_MANY_THREADS = 2000  # rows; below, several BLAS threads get in each other's way
 
 Candidate = dict[str, Any]
 Parts = Mapping[str, Any]
@@ -53,6 +56,14 @@ class Training:
     def signs(self) -> NDArray:
         """+1, −1 or 0 (unlabelled) for every row of a two-class problem."""
         return np.array([-1.0, 1.0, 0.0])[self.codes]
+
+    @property
+    def outputs(self) -> list[tuple[NDArray, float]]:
+        """Signs of the labelled rows and the population share of +1: once for two classes, else each class against
+        the rest."""
+        codes = self.codes[self.labeled]
+        positives = [1] if len(self.shares) == 2 else range(len(self.shares))
+        return [(np.where(codes == k, 1.0, -1.0), float(self.shares[k])) for k in positives]
 
     @property
     def balance(self) -> NDArray:
@@ -103,7 +114,9 @@ class Rival(PartiallyLabeledClassifier):
         samples = self._read_problem(X, y)
         self._refuse_impossible(samples)
         shares = class_shares(self.prior, samples, self.classes_)
-        self.prior_ = float(shares[1]) if len(shares) == 2 else dict(zip(self.classes_.tolist(), shares, strict=True))
+        self.prior_ = (
+            float(shares[1]) if len(shares) == 2 else dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
+        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         grid = self._candidates(samples.X, seed)
         scored = self._scored(grid, samples, shares, seed, X_val, y_val) if len(grid) > 1 else {}
@@ -112,9 +125,13 @@ class Rival(PartiallyLabeledClassifier):
         for name, value in best.items():
             setattr(self, f"{name}_", value)
         self.centers_ = samples.X
-        training = self._training(samples, best["bandwidth"], shares, seed)
-        for name, part in next(iter(self._learn(training, [best]))).items():
+        start = perf_counter()
+        with single_blas_thread() if len(samples.codes) < WORTH_MANY_THREADS else nullcontext():
+            training = self._training(samples, best["bandwidth"], shares, seed)
+            parts = next(iter(self._learn(training, [best])))
+        for name, part in parts.items():
             setattr(self, f"{name}_", part)
+        self._say(f"final fit on {len(samples.codes)} rows, {perf_counter() - start:.2f} s")
         return self
 
     def _scores(self, X: Any) -> NDArray:
@@ -159,10 +176,11 @@ class Rival(PartiallyLabeledClassifier):
         bandwidths = list(dict.fromkeys(candidate["bandwidth"] for candidate in grid))
         paths = [[c for c in grid if c["bandwidth"] == bandwidth] for bandwidth in bandwidths]
         jobs = [(path, split) for path in paths for split in splits]
-        scores = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._path_scores)(samples.take(split.train), path, split, shares, seed, f"{k + 1}/{len(jobs)}")
-            for k, (path, split) in enumerate(jobs)
-        )
+        with single_blas_thread():
+            scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._path_scores)(samples.take(split.train), path, split, shares, seed, f"{k + 1}/{len(jobs)}")
+                for k, (path, split) in enumerate(jobs)
+            )
         pooled = [
             [np.concatenate(parts) for parts in zip(*scores[start : start + len(splits)], strict=True)]
             for start in range(0, len(jobs), len(splits))
@@ -191,17 +209,23 @@ class Rival(PartiallyLabeledClassifier):
     ) -> list[NDArray]:
         """Scores on the split's test rows for all candidates of one bandwidth."""
         start = perf_counter()
-        with single_blas_thread():
-            bandwidth = path[0]["bandwidth"]
-            training = self._training(samples, bandwidth, shares, seed)
-            test = self._features(split.X_test, samples.X, bandwidth)
-            scores = [self._respond(test, parts) for parts in self._learn(training, path)]
+        bandwidth = path[0]["bandwidth"]
+        training = self._training(samples, bandwidth, shares, seed)
+        test = self._features(split.X_test, samples.X, bandwidth)
+        scores = [self._respond(test, parts) for parts in self._learn(training, path)]
         self._say(f"search {job}: {len(path)} candidates on {len(samples.codes)} rows, {perf_counter() - start:.2f} s")
         return scores
 
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"[{type(self).__name__}] {message}", flush=True)
+
+
+def stacked(outputs: Sequence[Parts]) -> Parts:
+    """The parts of one output as they are; of several, side by side along a last axis."""
+    if len(outputs) == 1:
+        return outputs[0]
+    return {name: np.stack([parts[name] for parts in outputs], axis=-1) for name in outputs[0]}
 
 
 def candidates(

@@ -1,0 +1,69 @@
+"""Splits, held-out labels and the judge."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import ShuffleSplit
+
+from pnulearn.baselines.validation import best_of, fold_splits, judged, read_codes
+from pnulearn.risks import empirical_risk, pnu
+from pnulearn.tally import validation_mix
+
+rng = np.random.default_rng(0)
+CODES = np.repeat([1, 0, -1], [12, 7, 40])
+X = rng.normal(size=(len(CODES), 2))
+
+
+def test_folds_cover_every_row_once_and_spread_every_group():
+    splits = fold_splits(X, CODES, 5, seed=0)
+    assert_array_equal(np.sort(np.concatenate([s.codes_test for s in splits])), np.sort(CODES))
+    for split in splits:
+        assert np.isin([1, 0, -1], split.codes_test).all()
+        assert len(split.train) + len(split.codes_test) == len(CODES)
+
+
+def test_a_class_with_one_row_is_never_taken_from_training():
+    codes = np.array([1, 1, 1, 0, -1, -1, -1])
+    for split in fold_splits(X[:7], codes, 3, seed=0):
+        assert 0 in codes[split.train]
+        assert 0 not in split.codes_test
+
+
+def test_splitters_and_lists_of_splits_are_taken_as_they_are():
+    assert len(fold_splits(X, CODES, ShuffleSplit(3, random_state=0), seed=0)) == 3
+    pairs = [(np.arange(30), np.arange(30, 59))]
+    assert_array_equal(fold_splits(X, CODES, pairs, seed=0)[0].train[:30], np.arange(30))
+
+
+def test_the_judge_is_the_pooled_pnu_risk():
+    scores = rng.normal(size=(3, len(CODES)))
+    shares = np.array([0.6, 0.4])
+    mix = validation_mix(shares, np.array([7, 12]), 40)
+    assert mix != 0
+    for judge, cut in (("zero_one", scores), ("squared", scores.clip(-1, 1))):
+        expected = [empirical_risk(pnu(0.4, mix), judge, [s[c == CODES] for c in (1, 0, -1)]) for s in cut]
+        assert_allclose(judged(list(scores), CODES, shares)[judge], expected)
+
+
+def test_three_classes_without_unlabelled_rows_are_judged_by_the_share_weighted_error():
+    codes = np.array([0, 0, 1, 1, 2, 2])
+    scores = np.eye(3)[[0, 1, 1, 1, 2, 0]]  # errors: half of class 0, none of class 1, half of class 2
+    table = judged([scores], codes, np.array([0.5, 0.3, 0.2]))
+    assert_allclose(table["zero_one"], 0.5 * 0.5 + 0.2 * 0.5)
+
+
+def test_ties_go_to_the_lesser_squared_risk():
+    table = {"zero_one": np.array([0.2, 0.1, 0.1 + 1e-15]), "squared": np.array([0.0, 0.5, 0.4])}
+    assert best_of(table) == 2
+
+
+def test_held_out_labels_are_read_in_the_order_of_training():
+    classes = np.array(["no", "yes"])
+    assert_array_equal(read_codes(["yes", None, "yes"], classes, None, None), [1, -1, 1])
+    assert_array_equal(read_codes(["no", "no"], classes, None, None), [0, 0])
+    with pytest.raises(ValueError, match=r"y_val holds .*maybe.*; the classes of y are"):
+        read_codes(["maybe", "yes"], classes, None, None)
+
+
+def test_minus_one_in_held_out_labels_is_what_it_was_in_training():
+    assert_array_equal(read_codes([-1, 1], np.array([-1, 1]), None, None), [0, 1])
