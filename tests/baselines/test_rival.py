@@ -126,6 +126,18 @@ def test_a_held_out_set_is_judged_instead_of_folds(model):
 
 
 @every(SEARCHING)
+def test_a_held_out_set_of_one_class_and_unlabelled_rows_is_judged_by_the_pu_risk(model):
+    positive, population = np.arange(41, 60, 2), np.arange(60, N)
+    X_val, y_val = X[np.concatenate([positive, population])], np.repeat([1.0, np.nan], [10, 20])
+    fitted = clone(model).fit(X, Y, X_val=X_val, y_val=y_val)
+    says_yes = fitted.predict(X) == 1
+    pu_risk = 2 * 0.5 * np.mean(~says_yes[positive]) + np.mean(says_yes[population]) - 0.5
+    assert fitted.search_["zero_one"].min() == pytest.approx(pu_risk)
+    with pytest.raises(ValueError, match="7"):
+        clone(model).fit(X, Y, X_val=X[:2], y_val=[1, 7])
+
+
+@every(SEARCHING)
 def test_the_same_seed_gives_the_same_bits_however_many_workers(model):
     one = clone(model).fit(X, Y)
     two = clone(model).set_params(n_jobs=2).fit(X, Y)

@@ -1,11 +1,10 @@
 """Splits, held-out labels and the judge."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
-from pnulearn.baselines.validation import best_of, fold_splits, judged, read_codes
+from pnulearn.baselines.validation import best_of, fold_splits, judged
 from pnulearn.risks import empirical_risk, pnu
 from pnulearn.tally import validation_mix
 
@@ -55,15 +54,3 @@ def test_three_classes_without_unlabelled_rows_are_judged_by_the_share_weighted_
 def test_ties_go_to_the_lesser_squared_risk():
     table = {"zero_one": np.array([0.2, 0.1, 0.1 + 1e-15]), "squared": np.array([0.0, 0.5, 0.4])}
     assert best_of(table) == 2
-
-
-def test_held_out_labels_are_read_in_the_order_of_training():
-    classes = np.array(["no", "yes"])
-    assert_array_equal(read_codes(["yes", None, "yes"], classes, None, None), [1, -1, 1])
-    assert_array_equal(read_codes(["no", "no"], classes, None, None), [0, 0])
-    with pytest.raises(ValueError, match=r"y_val holds .*maybe.*; the classes of y are"):
-        read_codes(["maybe", "yes"], classes, None, None)
-
-
-def test_minus_one_in_held_out_labels_is_what_it_was_in_training():
-    assert_array_equal(read_codes([-1, 1], np.array([-1, 1]), None, None), [0, 1])

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from pnulearn.baselines.kernel import KERNELS, bandwidth_candidates, gram, refuse_beyond_memory
 from pnulearn.baselines.shares import class_shares
-from pnulearn.baselines.validation import Split, best_of, fold_splits, judged, read_codes
+from pnulearn.baselines.validation import Split, best_of, fold_splits, judged
 from pnulearn.estimator import PartiallyLabeledClassifier
 from pnulearn.inputs import read_features
-from pnulearn.labels import UNLABELED
+from pnulearn.labels import UNLABELED, decode_labels
 from pnulearn.samples import Samples
 from pnulearn.search import single_blas_thread
 
@@ -195,7 +195,8 @@ class Rival(PartiallyLabeledClassifier):
             splits = fold_splits(samples.X, samples.codes, self.cv, seed)
         else:
             X_val = read_features(self, X_val, reset=False)
-            codes = read_codes(y_val, self.classes_, self.unlabeled, self.pos_label)
+            codes = decode_labels(y_val, self.unlabeled, classes=self.classes_).codes
+            check_consistent_length(X_val, codes)
             splits = [Split(np.arange(len(samples.codes)), X_val, codes)]
         if not any((split.codes_test != UNLABELED).any() for split in splits):
             raise ValueError(

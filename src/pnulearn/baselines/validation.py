@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from pnulearn.folds import assign_folds, row_keys
-from pnulearn.labels import UNLABELED, decode_labels
+from pnulearn.labels import UNLABELED
 from pnulearn.tally import Tally, membership
 
 
@@ -43,21 +42,6 @@ def _with_every_class(codes: NDArray, pairs: Iterator[tuple[NDArray, NDArray]]) 
     for train, test in pairs:
         stay = np.isin(codes[test], np.setdiff1d(classes, codes[train]))
         yield np.concatenate([train, test[stay]]), test[~stay]
-
-
-def read_codes(y: Any, classes: NDArray, unlabeled: Any, pos_label: Any) -> NDArray:
-    """Codes of a held-out y in the order of the classes seen in training."""
-    with warnings.catch_warnings():
-        # The training labels have settled what −1 means.
-        warnings.filterwarnings("ignore", message="y holds -1 and no missing values", category=UserWarning)
-        labels = decode_labels(y, unlabeled, pos_label)
-    codes = np.full(len(labels.codes), UNLABELED)
-    for code in np.unique(labels.codes[labels.codes != UNLABELED]):
-        found = np.flatnonzero(classes == labels.classes[code])
-        if len(found) == 0:
-            raise ValueError(f"y_val holds {labels.classes[code]!r}; the classes of y are {classes.tolist()}.")
-        codes[labels.codes == code] = found[0]
-    return codes
 
 
 def judged(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> dict[str, NDArray]:
