@@ -54,14 +54,18 @@ class DeformedPath:
 
     @classmethod
     def factorise(cls, gram: NDArray, smoothness: Any, labeled: NDArray) -> DeformedPath:
-        """One pivoted Cholesky factorisation and one eigendecomposition of the size of the kernel's rank."""
-        n = len(gram)
-        factor, pivots = pivoted_cholesky(gram)
-        rank = factor.shape[1]
-        roughness, rotation = linalg.eigh(factor.T @ (smoothness @ factor), overwrite_a=True, check_finite=False)
-        labeled_map = factor[labeled] @ rotation
-        to_coef = linalg.solve_triangular(factor[pivots[:rank]], rotation, trans=1, lower=True, check_finite=False)
-        return cls(labeled_map, np.maximum(roughness, 0), to_coef, pivots[:rank], n)
+        """One pivoted Cholesky factorisation and one eigendecomposition of the size of the kernel's rank.
+
+        `gram` is overwritten, so that no more than three n × n matrices exist at once.
+        """
+        factor, pivots, top = pivoted_cholesky(gram)
+        rough = _congruence(factor, smoothness)
+        on_labeled = factor[labeled]
+        del factor
+        roughness, rotation = linalg.eigh(rough.T, overwrite_a=True, check_finite=False)
+        del rough
+        to_coef = linalg.solve_triangular(top, rotation, trans=1, lower=True, check_finite=False)
+        return cls(on_labeled @ rotation, np.maximum(roughness, 0), to_coef, pivots, len(gram))
 
     def at(self, alpha: float, manifold: float) -> tuple[NDArray, Expand]:
         """The same as `deformed_once`, for the price of a few thin products."""
@@ -75,15 +79,28 @@ class DeformedPath:
         return (self.labeled_map * weight) @ self.labeled_map.T, expand
 
 
-def pivoted_cholesky(gram: NDArray) -> tuple[NDArray, NDArray]:
-    """R of shape (n, rank) with RR' = K, lower triangular on the rows `pivots[:rank]`.
+def pivoted_cholesky(gram: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """R of shape (n, rank) with RR' = K, the rows on which R is triangular, and that triangle; overwrites K.
 
-    >>> factor, pivots = pivoted_cholesky(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    >>> factor, pivots, top = pivoted_cholesky(np.array([[1.0, 1.0], [1.0, 1.0]]))
     >>> factor.tolist()
     [[1.0], [1.0]]
     """
+    n = len(gram)
     tolerance = SMALLEST_PIVOT * float(np.diag(gram).max())
-    packed, pivots, rank, _ = linalg.lapack.dpstrf(gram.T, tol=tolerance, lower=1)
-    factor = np.empty((len(gram), rank))
-    factor[pivots - 1] = np.tril(packed)[:, :rank]
-    return factor, pivots - 1
+    packed, order, rank, _ = linalg.lapack.dpstrf(gram.T, tol=tolerance, lower=1, overwrite_a=1)
+    for column in range(1, rank):
+        packed[:column, column] = 0
+    factor = np.empty((n, rank))
+    factor[order - 1] = packed[:, :rank]
+    return factor, order[:rank] - 1, packed[:rank, :rank]
+
+
+def _congruence(factor: NDArray, smoothness: Any, block: int = 512) -> NDArray:
+    """R'LR, a block of columns at a time."""
+    rank = factor.shape[1]
+    product = np.empty((rank, rank))
+    for start in range(0, rank, block):
+        columns = slice(start, start + block)
+        product[columns] = (smoothness @ factor[:, columns]).T @ factor
+    return product

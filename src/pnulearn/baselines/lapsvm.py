@@ -92,19 +92,22 @@ class LaplacianSVM(Rival):
     def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
         smoothness = laplacian(neighbor_graph(training.X, self.n_neighbors, self.graph), self.normalized)
         smoothness /= len(training.codes) ** 2
+        free = training.gram[training.unlabeled] if self.threshold == "prior" else None
         if len(grid) == 1:
             kernels = iter([deformed_once(training.gram, smoothness, training.labeled, **_penalties(grid[0]))])
         else:
             path = DeformedPath.factorise(training.gram, smoothness, training.labeled)
             kernels = (path.at(**_penalties(candidate)) for candidate in grid)
         for deformed, expand in kernels:
-            yield stacked([self._machine(training, deformed, expand, *output) for output in training.outputs])
+            yield stacked([self._machine(training, deformed, expand, free, *output) for output in training.outputs])
 
-    def _machine(self, training: Training, deformed: NDArray, expand: Expand, signs: NDArray, share: float) -> Parts:
+    def _machine(
+        self, training: Training, deformed: NDArray, expand: Expand, free: NDArray | None, signs: NDArray, share: float
+    ) -> Parts:
         beta, bias = MACHINES[self.loss](deformed, signs, training.balance)
         coef = expand(beta)
-        if self.threshold == "prior" and len(training.unlabeled):
-            bias = -_upper_quantile(training.gram[training.unlabeled] @ coef, share)
+        if free is not None and len(free):
+            bias = -_upper_quantile(free @ coef, share)
         return {"dual_coef": coef, "intercept": bias}
 
 

@@ -97,7 +97,7 @@ class Rival(PartiallyLabeledClassifier):
 
     @abstractmethod
     def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
-        """The parts learnt for every candidate, in the order of `grid`."""
+        """The parts learnt for every candidate, in the order of `grid`; may overwrite `training.gram`."""
 
     def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
         """Scores from k(x, centres): shape (n,) for two classes, (n, n_classes) for more."""
@@ -125,13 +125,14 @@ class Rival(PartiallyLabeledClassifier):
         for name, value in best.items():
             setattr(self, f"{name}_", value)
         self.centers_ = samples.X
+        self._say(f"final fit on {len(samples.codes)} rows begins")
         start = perf_counter()
         with single_blas_thread() if len(samples.codes) < WORTH_MANY_THREADS else nullcontext():
             training = self._training(samples, best["bandwidth"], shares, seed)
             parts = next(iter(self._learn(training, [best])))
         for name, part in parts.items():
             setattr(self, f"{name}_", part)
-        self._say(f"final fit on {len(samples.codes)} rows, {perf_counter() - start:.2f} s")
+        self._say(f"final fit done, {perf_counter() - start:.2f} s")
         return self
 
     def _scores(self, X: Any) -> NDArray:
