@@ -1,6 +1,6 @@
 """Ten classes, five labels each, shifted class shares: does PNU beat the supervised fit of the same model?
 
-scikit-learn's digits; 400 unlabelled rows in which digits 0 to 4 are three times as common as 5 to 9, and errors weighted
+scikit-learn's digits; 400 unlabelled rows in which 0 to 4 are three times as common as 5 to 9, and errors weighted
 to the same shares. Three models: the labelled rows only; the same with the true shares known (PN); all rows (PNU).
 """
 
