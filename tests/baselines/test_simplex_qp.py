@@ -1,0 +1,53 @@
+"""The quadratic programmes against SciPy's non-negative least squares and the optimality conditions."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from pnulearn.baselines.simplex_qp import nonnegative_qp, simplex_qp
+
+
+def random_hessian(seed, n=40):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n // 3))
+    return A @ A.T + np.diag(rng.uniform(0.01, 1, size=n))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_solves_the_same_problem_as_non_negative_least_squares(seed):
+    """Q = RR', and |R'b − R⁻¹1|² is twice the objective up to a constant."""
+    Q = random_hessian(seed)
+    R = np.linalg.cholesky(Q)
+    expected, _ = nnls(R.T, solve_triangular(R, np.ones(len(Q)), lower=True), maxiter=1000)
+    found = nonnegative_qp(Q)
+    assert 0 < np.count_nonzero(found) < len(Q)
+    assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_starting_support_changes_nothing_but_the_work(seed):
+    Q = random_hessian(seed)
+    start = np.random.default_rng(seed).random(len(Q)) < 0.3
+    assert_allclose(nonnegative_qp(Q, start), nonnegative_qp(Q), atol=1e-12)
+    assert_allclose(nonnegative_qp(Q, np.zeros(len(Q), dtype=bool)), nonnegative_qp(Q), atol=1e-12)
+
+
+def test_the_simplex_minimum_meets_its_optimality_conditions():
+    """(Qa)_i is the same where a_i > 0 and larger elsewhere."""
+    Q = random_hessian(7)
+    a, value = simplex_qp(Q)
+    slope, support = Q @ a, a > 0
+    assert_allclose(a.sum(), 1)
+    assert_allclose(value, a @ Q @ a / 2)
+    assert_allclose(slope[support], 2 * value)
+    assert (slope[~support] > 2 * value).all()
+
+
+def test_single_exchanges_end_where_whole_exchanges_would_cycle(monkeypatch):
+    monkeypatch.setattr("pnulearn.baselines.simplex_qp.PATIENCE", 0)
+    Q = random_hessian(3)
+    b = nonnegative_qp(Q, np.random.default_rng(0).random(len(Q)) < 0.5)
+    assert (b >= 0).all()
+    assert (Q @ b >= 1 - 1e-9).all()
