@@ -1,0 +1,104 @@
+"""The batched SVM against scikit-learn's, one labelling at a time."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.svm import SVC
+
+from pnulearn.baselines.shared_kernel_svm import SharedKernelSVM, best_bias
+
+rng = np.random.default_rng(0)
+N, N_LABELED, N_LABELINGS = 90, 20, 6
+X = rng.random((N, 3))
+LABELS = np.where(rng.random((N_LABELINGS, N)) < 0.4, 1.0, -1.0)
+LABELS[:, :N_LABELED] = LABELS[0, :N_LABELED]
+
+
+def costs(labeled, unlabeled):
+    return np.where(np.arange(N) < N_LABELED, labeled, unlabeled)
+
+
+def one_by_one(kernel, cost, labels):
+    """Objectives and scores of scikit-learn's SVC."""
+    objectives, scores = [], []
+    for y in labels:
+        machine = SVC(kernel="precomputed", tol=1e-6).fit(kernel, y, sample_weight=cost)
+        coef = np.zeros(N)
+        coef[machine.support_] = machine.dual_coef_[0]
+        f = kernel @ coef + machine.intercept_
+        objectives.append(coef @ kernel @ coef / 2 + cost @ np.maximum(0, 1 - y * f))
+        scores.append(f)
+    return np.array(objectives), np.array(scores)
+
+
+CASES = [(rbf_kernel(X, gamma=2.0), cost) for cost in [(1.0, 1e-5), (1.0, 0.1), (1.0, 10.0), (100.0, 0.1)]]
+CASES += [(linear_kernel(X), cost) for cost in [(1.0, 1e-5), (1.0, 0.1), (1.0, 1.0)]]  # libsvm needs minutes for more
+
+
+@pytest.mark.parametrize("kernel, cost", CASES, ids=lambda v: str(v) if isinstance(v, tuple) else "")
+def test_objectives_are_those_of_libsvm(kernel, cost):
+    machine = SharedKernelSVM(kernel, costs(*cost))
+    expected, _ = one_by_one(kernel, machine.cost, LABELS)
+    found = machine.solve(LABELS)
+    assert_allclose(machine.objective(found, LABELS), expected, rtol=2e-3)
+    exact = machine.solve(LABELS, tol=1e-6, max_iter=20_000)
+    assert_allclose(machine.objective(exact, LABELS), expected, rtol=2e-5)
+
+
+def test_scores_are_those_of_libsvm():
+    kernel = rbf_kernel(X, gamma=2.0)
+    machine = SharedKernelSVM(kernel, costs(1.0, 0.1))
+    _, expected = one_by_one(kernel, machine.cost, LABELS)
+    found = machine.solve(LABELS, tol=1e-9, max_iter=50_000)
+    assert_allclose(found.scores, expected, atol=1e-3)
+    assert_allclose(found.scores, found.coef @ kernel + found.bias[:, None])
+
+
+def test_a_warm_start_reaches_the_same_objective():
+    machine = SharedKernelSVM(rbf_kernel(X, gamma=2.0), costs(1.0, 1.0))
+    moved = LABELS.copy()
+    moved[:, N_LABELED::9] *= -1
+    cold = machine.objective(machine.solve(moved, tol=1e-6, max_iter=20_000), moved)
+    warm = machine.objective(machine.solve(moved, machine.solve(LABELS), tol=1e-6, max_iter=20_000), moved)
+    assert_allclose(warm, cold, rtol=1e-5)
+
+
+def test_a_warm_start_saves_steps(monkeypatch):
+    machine = SharedKernelSVM(rbf_kernel(X, gamma=2.0), costs(1.0, 0.1))
+    first = machine.solve(LABELS)
+    calls = []
+    iterate = machine._iterate
+    monkeypatch.setattr(machine, "_iterate", lambda *args: calls.append(1) or iterate(*args))
+    moved = LABELS.copy()
+    moved[:, -1] *= -1
+    machine.solve(moved)
+    cold = len(calls)
+    machine.solve(moved, first)
+    assert len(calls) - cold < cold
+
+
+def test_labels_of_one_class_give_a_separator_of_that_class():
+    machine = SharedKernelSVM(rbf_kernel(X, gamma=2.0), costs(1.0, 0.1))
+    for sign in (1.0, -1.0):
+        found = machine.solve(np.full((1, N), sign))
+        assert (sign * found.scores > 0.99).all()
+        assert_allclose(machine.objective(found, found.labels), 0, atol=1e-6)
+
+
+def test_the_best_bias_is_the_best_on_a_fine_grid():
+    scores = rng.normal(size=(8, 15))
+    labels = np.where(rng.random((8, 15)) < 0.5, 1.0, -1.0)
+    cost = rng.uniform(0.1, 2, size=15)
+
+    def loss(bias):
+        return np.maximum(0, 1 - labels * (scores + bias[:, None])) @ cost
+
+    grid = np.min([loss(np.full(8, b)) for b in np.linspace(-5, 5, 4001)], axis=0)
+    assert_allclose(loss(best_bias(scores, labels, cost)), grid, atol=1e-2)
+    assert (loss(best_bias(scores, labels, cost)) <= grid + 1e-12).all()
+
+
+def test_the_best_bias_is_the_middle_of_a_gap():
+    """Scores −3 and 5 have every bias in [−4, 2] with zero loss."""
+    assert_allclose(best_bias(np.array([[-3.0, 5.0]]), np.array([[-1.0, 1.0]]), np.ones(2)), [-1.0])
