@@ -67,6 +67,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     mix_, alpha_, bandwidth_ : the best candidate's values.
     search_ : every candidate with its validation results.
     risk_ : validation risk of the final model with standard error and interval (two classes).
+    validation_scores_ : scores of rows that were held out when they were scored (out of fold, or of X_val).
     coef_, intercept_, centers_, bandwidths_ : the model.
 
     Examples
@@ -234,6 +235,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         self.mix_ = float(self.search_.mixes[mix])
         self.alpha_ = float(self.search_.alphas[alpha])
         self.risk_ = _validation_risk(problem, model)
+        self.validation_scores_ = model.validation_scores[0] if len(self.classes_) == 2 else model.validation_scores.T
         if isinstance(problem.basis, LinearBasis):
             self.coef_ = model.coef[:, 0]
             self.intercept_ = model.intercept - self.coef_ @ problem.basis.origin
@@ -266,9 +268,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `pnulearn.load` reads without running code."""
-        check_is_fitted(self)
-        learnt = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        write_archive(path, "PNUClassifier", {"parameters": _plain_parameters(self), "learnt": learnt})
+        write_archive(path, "PNUClassifier", contents(self))
 
 
 def load(path: Any) -> PNUClassifier:
@@ -276,6 +276,18 @@ def load(path: Any) -> PNUClassifier:
     kind, content = read_archive(path, (SearchTable, RiskEstimate))
     if kind != "PNUClassifier":
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a PNUClassifier.")
+    return restored(content)
+
+
+def contents(model: PNUClassifier) -> dict[str, Any]:
+    """What a fitted model is made of, as plain values, arrays and dataclasses."""
+    check_is_fitted(model)
+    learnt = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    return {"parameters": _plain_parameters(model), "learnt": learnt}
+
+
+def restored(content: dict[str, Any]) -> PNUClassifier:
+    """The model with these `contents`."""
     model = PNUClassifier(**content["parameters"])
     model.__dict__.update(content["learnt"])
     return model
