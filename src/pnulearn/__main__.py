@@ -1,17 +1,26 @@
-"""`python -m pnulearn demo`."""
+"""The command `pnulearn`. Only what a command needs is imported, so that `--help` answers at once."""
 
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 
 def main() -> None:
-    """Run the demonstration, the only command without the extra `cli`."""
-    if sys.argv[1:] != ["demo"]:
-        sys.exit("usage: pnulearn demo")
-    from pnulearn.demo import run
+    """Run the command line; without the extra `cli` only the demonstration."""
+    arguments = sys.argv[1:]
+    if find_spec("typer") and find_spec("rich"):
+        from pnulearn.cli import run
 
-    run()
+        sys.exit(run(arguments))
+    if arguments == ["demo"]:
+        from pnulearn.demo import run as demonstrate
+
+        demonstrate()
+        return
+    print("The command line needs two more packages: pip install 'pnulearn[cli]'", file=sys.stderr)
+    print("Without them there is only `pnulearn demo`.", file=sys.stderr)
+    sys.exit(2)
 
 
 if __name__ == "__main__":

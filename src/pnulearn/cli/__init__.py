@@ -1,0 +1,96 @@
+"""The command line: every command reads, calls one library function and writes.
+
+Results go to standard output, messages to standard error. Exit codes: 0 done, 1 refused, 2 wrong usage, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from pnulearn.cli import evaluate, fit, info, laboratory, predict, prior
+from pnulearn.cli.console import remark
+
+HELP = "Learn from positive, negative and unlabelled rows of a table."
+EPILOG = (
+    "Start with `pnulearn demo`, or `pnulearn fit table.csv --label COLUMN --model model.pnu --report report.html`."
+)
+DEBUG = "--debug"
+
+app = typer.Typer(help=HELP, epilog=EPILOG, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+for module in (fit, predict, evaluate, prior, info):
+    name = module.__name__.rpartition(".")[2]
+    app.command(name)(getattr(module, name))
+for command in (laboratory.demo,):
+    app.command()(command)
+
+
+def _version(show: bool) -> None:
+    if show:
+        from importlib.metadata import version
+
+        typer.echo(f"pnulearn {version('pnulearn')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    debug: bool = typer.Option(False, DEBUG, help="Show where in the code an error came from."),
+) -> None:
+    """Options of all commands. --debug is taken out of the arguments before they come here: it may stand anywhere."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code; errors become one or two lines unless --debug asks for more."""
+    debug = DEBUG in arguments or bool(os.environ.get("PNULEARN_DEBUG"))
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            app(args=[word for word in arguments if word != DEBUG], prog_name="pnulearn")
+        except SystemExit as done:
+            return int(done.code or 0)
+        except KeyboardInterrupt:
+            return 130
+        except Exception as error:
+            if debug:
+                raise
+            return _explain(error)
+    return 0
+
+
+def _explain(error: Exception) -> int:
+    expected = isinstance(error, ValueError | TypeError | OSError | MemoryError | ImportError)
+    remark(in_options(str(error)) if expected else f"{type(error).__name__}: {error}", kind="error")
+    if not expected:
+        remark("This should not happen. Run again with --debug and report what it shows.")
+    return 1
+
+
+def in_options(message: str) -> str:
+    """The library speaks of parameters, the command line of options.
+
+    >>> in_options("pass unlabeled=0, or pos_label='spam'")
+    "pass --unlabeled 0, or --positive 'spam'"
+    """
+    for parameter, option in (
+        ("unlabeled", "unlabeled"),
+        ("pos_label", "positive"),
+        ("prior", "prior"),
+        ("cv", "folds"),
+    ):
+        message = message.replace(f"{parameter}=", f"--{option} ")
+    return message
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    remark(in_options(str(message)), kind="warning")
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

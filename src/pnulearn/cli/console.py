@@ -1,0 +1,89 @@
+"""Talking to people on standard error and to programs on standard output."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+COLORS = {"error": "31", "warning": "33", "note": "36"}
+
+
+def remark(message: str, kind: str = "note") -> None:
+    """One message on standard error, after its kind."""
+    colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    word = f"\x1b[{COLORS[kind]}m{kind}:\x1b[0m" if colored else f"{kind}:"
+    print(f"{word} {message}", file=sys.stderr, flush=True)
+
+
+def remarks(messages: Iterable[str]) -> None:
+    for message in messages:
+        remark(message)
+
+
+def waiting(message: str) -> AbstractContextManager[Any]:
+    """A spinner on standard error while a person watches; nothing otherwise."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(message)
+
+
+def show_facts(facts: Mapping[str, Any], as_json: bool) -> None:
+    """Named facts: a JSON object for machines, two columns for people."""
+    if as_json:
+        print(json.dumps(_plain(facts), ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        if value is not None:
+            table.add_row(Text(name.replace("_", " ")), Text(_words(value)))
+    Console().print(table)
+
+
+def show_rows(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+    """Rows of a result: JSON lines for machines, a table for people."""
+    if as_json:
+        for row in rows:
+            print(json.dumps(_plain(row), ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0] if rows else ():
+        table.add_column(Text(name.replace("_", " ")), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_words(value)) for value in row.values()))
+    Console().print(table)
+
+
+def _plain(value: Any) -> Any:
+    """Plain values for JSON, in which NaN does not exist."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_words(item)}" for key, item in value.items() if item is not None)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

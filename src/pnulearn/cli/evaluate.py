@@ -1,0 +1,109 @@
+"""`pnulearn evaluate`: the error of a model in the population, with an interval, from few labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pnulearn.cli.console import remark, remarks, show_facts
+from pnulearn.cli.options import (
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    Json,
+    Label,
+    Missing,
+    NoHeader,
+    Positive,
+    Prior,
+    Unlabeled,
+    open_table,
+    share,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pnulearn.labels import Labels
+    from pnulearn.tables import Table
+
+
+def evaluate(
+    file: File,
+    label: Label,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="Judge this model file.")] = None,
+    score: Annotated[str | None, typer.Option("--score", "-s", help="Judge this column of scores or labels.")] = None,
+    positive: Positive = None,
+    unlabeled: Unlabeled = None,
+    prior: Prior = "auto",
+    threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
+    drop: Drop = [],  # noqa: B006
+    missing: Missing = [],  # noqa: B006
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    no_header: NoHeader = False,
+    json: Json = False,
+) -> None:
+    """Estimate the error rate of a model, or of a column of scores, on rows of which few are labelled.
+
+    The rows must not have been used to fit the model.
+    """
+    if (model is None) == (score is None):
+        raise typer.BadParameter("name either --model FILE or --score COLUMN.")
+    theta = share(prior)
+    table = open_table(file, missing, encoding, delimiter, no_header)
+    if model is not None:
+        labels, scores, learnt = _model_scores(table, model, label, unlabeled)
+        theta = learnt if theta is None else theta
+    else:
+        labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
+    if theta is None:
+        from pnulearn.cli.prior import estimated_prior
+
+        theta = estimated_prior(table, label, labels, [*drop, score or ""]).value
+        remark(f"The prior was estimated from the other columns as {theta:.3f}; pass --prior if you know it.")
+    show_facts(_judge(labels, scores, theta, confidence), json)
+
+
+def _model_scores(table: Table, path: Path, label: str, unlabeled: str | None) -> tuple[Labels, NDArray, Any]:
+    from pnulearn.tables.model import load_table_model
+    from pnulearn.tables.scores import model_labels
+
+    fitted = load_table_model(path)
+    if fitted.record.fingerprint == table.fingerprint:
+        remark("The model was fitted to this very file, so the error looks smaller than it is.", kind="warning")
+    predictions = fitted.predict(table)
+    remarks(predictions.remarks)
+    return model_labels(table, fitted, label, unlabeled), predictions.scores, fitted.classifier.prior_
+
+
+def _column_scores(
+    table: Table, label: str, score: str, positive: str | None, unlabeled: str | None, threshold: float | None
+) -> tuple[Labels, NDArray]:
+    from pnulearn.tables.scores import score_column, table_labels
+
+    labels = table_labels(table, label, positive, unlabeled)
+    scores, notes = score_column(table, score, labels.classes, threshold)
+    remarks(notes)
+    return labels, scores
+
+
+def _judge(labels: Labels, scores: NDArray, prior: float, confidence: float) -> dict[str, Any]:
+    from pnulearn.metrics.risk import estimate_risk
+
+    groups = [scores[labels.codes == code] for code in (1, 0, -1)]
+    risk = estimate_risk(groups, prior, confidence=confidence)
+    names = [str(name) for name in labels.classes.tolist()]
+    return {
+        "error_rate": risk.value,
+        "standard_error": risk.stderr,
+        "interval": [risk.low, risk.high],
+        "confidence": confidence,
+        "prior": prior,
+        "mix": risk.mix,
+        "rows": {names[1]: len(groups[0]), names[0]: len(groups[1]), "unlabelled": len(groups[2])},
+    }

@@ -1,0 +1,130 @@
+"""`pnulearn fit`: from a table with a half-empty label column to a model and a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pnulearn.cli.console import remark, remarks, show_facts, waiting
+from pnulearn.cli.options import (
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    Json,
+    Label,
+    Missing,
+    NoHeader,
+    Positive,
+    Prior,
+    Unlabeled,
+    open_table,
+    refuse_missing_folder,
+    share,
+)
+
+
+class Risk(StrEnum):
+    pnu = "pnu"
+    punu = "punu"
+    pn = "pn"
+    pu = "pu"
+    nu = "nu"
+
+
+class Kernel(StrEnum):
+    rbf = "rbf"
+    linear = "linear"
+
+
+class Scaling(StrEnum):
+    standard = "standard"
+    minmax = "minmax"
+    none = "none"
+
+
+class Sampling(StrEnum):
+    case_control = "case_control"
+    single_set = "single_set"
+
+
+def fit(
+    file: File,
+    label: Label,
+    positive: Positive = None,
+    unlabeled: Unlabeled = None,
+    prior: Prior = "auto",
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="Write the model here.", callback=refuse_missing_folder)
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", "-r", help="Write an HTML report here.", callback=refuse_missing_folder)
+    ] = None,
+    drop: Drop = [],  # noqa: B006 (typer wants a list)
+    risk: Annotated[Risk, typer.Option(help="Which samples the risk combines.")] = Risk.pnu,
+    kernel: Annotated[Kernel, typer.Option(help="Gaussian kernels or a linear model.")] = Kernel.rbf,
+    scale: Annotated[Scaling, typer.Option(help="Scaling of numeric columns.")] = Scaling.standard,
+    sampling: Annotated[
+        Sampling, typer.Option(help="Do the unlabelled rows alone stand for the population, or all rows?")
+    ] = Sampling.case_control,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    most_unlabeled: Annotated[
+        int, typer.Option(min=1, help="Learn from at most so many unlabelled rows, chosen at random.")
+    ] = 10_000,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    missing: Missing = [],  # noqa: B006
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    no_header: NoHeader = False,
+    json: Json = False,
+) -> None:
+    """Fit a classifier to FILE, whose label column is partly empty."""
+    theta = share(prior)
+    table = open_table(file, missing, encoding, delimiter, no_header)
+    from pnulearn.tables.model import fit_table
+
+    with waiting(f"Learning from {table.n_rows} rows ..."):
+        fitted = fit_table(
+            table,
+            label,
+            positive=positive,
+            unlabeled=unlabeled,
+            drop=tuple(drop),
+            scaling=scale.value,
+            most_unlabeled=most_unlabeled,
+            command=shlex.join(["pnulearn", *sys.argv[1:]]),
+            seed=seed,
+            risk=risk.value,
+            kernel=kernel.value,
+            prior=theta,
+            sampling=sampling.value,
+            cv=folds,
+            n_jobs=jobs,
+        )
+    remarks(note for note in fitted.model.record.remarks if note not in table.remarks)
+    for column, reason in fitted.model.plan.left_out.items():
+        if column != label and column not in drop:
+            remark(f"Column {column!r} is left out: {reason}.")
+    if model is not None:
+        fitted.model.save(model)
+    if report is not None:
+        from pnulearn.report import write_report
+
+        with waiting("Writing the report ..."):
+            write_report(fitted, report)
+    show_facts(_facts(fitted, model, report), json)
+    if model is None:
+        remark("The model was not saved: pass --model FILE to keep it.")
+
+
+def _facts(fitted: Any, model: Path | None, report: Path | None) -> dict[str, Any]:
+    from pnulearn.cli.info import describe
+
+    facts = describe(fitted.model)
+    return facts | {"model": None if model is None else str(model), "report": None if report is None else str(report)}

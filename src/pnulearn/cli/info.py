@@ -1,0 +1,52 @@
+"""`pnulearn info`: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pnulearn.cli.console import show_facts
+from pnulearn.cli.options import Json
+
+if TYPE_CHECKING:
+    from pnulearn.tables.model import TableModel
+
+
+def info(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by `pnulearn fit`.")],
+    json: Json = False,
+) -> None:
+    """Show what a model file holds: data, columns, what was chosen, and how good it is."""
+    from pnulearn.tables.model import load_table_model
+
+    show_facts(describe(load_table_model(model)), json)
+
+
+def describe(model: TableModel) -> dict[str, Any]:
+    """The facts of a model by name."""
+    classifier, record, plan = model.classifier, model.record, model.plan
+    interval = classifier.prior_interval_
+    risk = classifier.risk_
+    return {
+        "fitted_to": record.source,
+        "rows": {"labelled": record.counts, "unlabelled": record.n_rows - sum(record.counts.values())},
+        "label": model.label,
+        "positive": model.classes[1] if len(model.classes) == 2 else None,
+        "numeric_columns": [column.name for column in plan.numbers],
+        "categorical_columns": [column.name for column in plan.categories] or None,
+        "left_out": {name: reason for name, reason in plan.left_out.items() if name != model.label} or None,
+        "prior": classifier.prior_,
+        "prior_interval": None if interval is None else list(interval),
+        "risk": classifier.risk_used_,
+        "candidates": int(classifier.search_.weight.size),
+        "mix": classifier.mix_,
+        "alpha": classifier.alpha_,
+        "bandwidth": classifier.bandwidth_,
+        "validation_error": None if risk is None else risk.value,
+        "validation_interval": None if risk is None else [risk.low, risk.high],
+        "seconds": record.seconds,
+        "versions": record.versions,
+        "command": record.command or None,
+    }

@@ -1,0 +1,61 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pnulearn.tables import Table
+
+
+def share(text: str) -> float | None:
+    """A prior as a share, or None for "auto"."""
+    if text == "auto":
+        return None
+    try:
+        value = float(text.strip().rstrip("%"))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a share such as 0.3 nor 'auto'.") from None
+    if text.strip().endswith("%") or 1 < value < 100:
+        raise typer.BadParameter(f"the prior is a share between 0 and 1: for {value:g} % write {value / 100:g}.")
+    if not 0 < value < 1:
+        raise typer.BadParameter(f"the prior must lie strictly between 0 and 1, got {text}.")
+    return value
+
+
+def refuse_missing_folder(path: Path | None) -> Path | None:
+    """Refuse an output whose folder does not exist before any work is done."""
+    if path is not None and not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} into.")
+    return path
+
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines; - for standard input.")]
+Label = Annotated[str, typer.Option("--label", "-l", help="Column with the labels; empty cells are unlabelled.")]
+Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default the greater of the two.")]
+Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
+Prior = Annotated[
+    str, typer.Option(metavar="SHARE|auto", help="Share of positives in the population; auto estimates it.")
+]
+Drop = Annotated[list[str], typer.Option(help="Leave this column out (may be repeated).")]
+Missing = Annotated[list[str], typer.Option(help="Another cell content that means missing (may be repeated).")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of the file; recognised by default.")]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the CSV file; recognised by default.")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line holds values, not names.")]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+ModelFile = Annotated[Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.")]
+
+
+def open_table(file: str, missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool) -> Table:
+    """The table in a file, with remarks on standard error about how it was read."""
+    from pnulearn.cli.console import remarks
+    from pnulearn.tables import read_table
+
+    if delimiter in ("tab", r"\t"):
+        delimiter = "\t"
+    table = read_table(file, missing=tuple(missing), encoding=encoding, delimiter=delimiter, header=not no_header)
+    remarks(table.remarks)
+    return table

@@ -1,0 +1,162 @@
+"""A classifier together with what must be done to a table's columns first: fitted, saved and applied as one."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn.classifier import PNUClassifier, contents, restored
+from pnulearn.labels import decode_labels
+from pnulearn.metrics.risk import RiskEstimate
+from pnulearn.persistence import ModelFileError, read_archive, write_archive
+from pnulearn.selection import SearchTable
+from pnulearn.tables.cells import Table
+from pnulearn.tables.plan import CategoryColumn, ColumnPlan, NumberColumn, Scaling, learn_plan
+from pnulearn.tables.targets import Targets, read_targets
+
+KIND = "PNUTable"
+MOST_UNLABELED = 10_000  # more of them hardly lower the variance that a few labels leave
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """Where a model came from, enough to find out and to repeat."""
+
+    source: str
+    fingerprint: str
+    n_rows: int
+    n_used: int
+    counts: dict[str, int]
+    n_missing: int
+    seconds: float
+    versions: dict[str, str]
+    command: str = ""
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """A fitted classifier, the plan of its columns, the name of the label column, and a record of the fit."""
+
+    classifier: PNUClassifier
+    plan: ColumnPlan
+    label: str
+    record: FitRecord
+
+    def predict(self, table: Table) -> Predictions:
+        """Labels, scores and probabilities for every row of a table with the same columns."""
+        X, remarks = self.plan.features(table)
+        probability = self.classifier.predict_proba(X)
+        return Predictions(
+            self.classifier.predict(X), self.classifier.decision_function(X), probability, self.classes, remarks
+        )
+
+    @property
+    def classes(self) -> list[str]:
+        """Class names as text; of two, the second is positive."""
+        return [label_text(name) for name in self.classifier.classes_.tolist()]
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file that `load_table_model` reads without running code."""
+        parts = {"classifier": contents(self.classifier), "plan": self.plan, "label": self.label, "record": self.record}
+        write_archive(path, KIND, parts)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says about rows: `probability` has a column per class."""
+
+    labels: NDArray
+    scores: NDArray
+    probability: NDArray
+    classes: list[str]
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with the rows it was fitted to: `rows` are their numbers in the table."""
+
+    model: TableModel
+    table: Table
+    X: NDArray
+    codes: NDArray
+    rows: NDArray
+
+
+def fit_table(
+    table: Table,
+    label: str,
+    *,
+    positive: str | None = None,
+    unlabeled: str | None = None,
+    drop: tuple[str, ...] = (),
+    scaling: Scaling = "standard",
+    most_unlabeled: int = MOST_UNLABELED,
+    command: str = "",
+    seed: int = 0,
+    **parameters: Any,
+) -> Fitted:
+    """Fit a `PNUClassifier` with these parameters to a table whose label column is partly empty."""
+    start = time.perf_counter()
+    targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
+    plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, scaling=scaling)
+    rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
+    X, _ = plan.features(table)
+    X = X[rows]
+    classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters).fit(X, targets.y[rows])
+    codes = decode_labels(targets.y[rows], classes=classifier.classes_).codes
+    record = FitRecord(
+        table.source,
+        table.fingerprint,
+        table.n_rows,
+        len(rows),
+        {label_text(name): count for name, count in targets.counts.items()},
+        sum(int(table.columns[column.name].missing.sum()) for column in plan.numbers),
+        time.perf_counter() - start,
+        _versions(),
+        command,
+        [*table.remarks, *plan.remarks, *remarks],
+    )
+    return Fitted(TableModel(classifier, plan, label, record), table, X, codes, rows)
+
+
+def load_table_model(path: str | Path) -> TableModel:
+    """A model that `TableModel.save` wrote."""
+    types = (SearchTable, RiskEstimate, ColumnPlan, NumberColumn, CategoryColumn, FitRecord)
+    kind, parts = read_archive(path, types)
+    if kind != KIND:
+        raise ModelFileError(
+            f"{str(path)!r} holds a {kind} without the names of its columns: it was saved from Python. Load it there "
+            "with pnulearn.load, or fit one from a table with `pnulearn fit`."
+        )
+    return TableModel(restored(parts["classifier"]), parts["plan"], parts["label"], parts["record"])
+
+
+def label_text(label: Any) -> str:
+    """A label as it would stand in a table."""
+    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
+
+
+def _chosen_rows(targets: Targets, most_unlabeled: int, seed: int) -> tuple[NDArray, list[str]]:
+    """All labelled rows and at most so many unlabelled ones, in the order of the table."""
+    missing = np.array([value is None for value in targets.y])
+    unlabeled = np.flatnonzero(missing)
+    if len(unlabeled) <= most_unlabeled:
+        return np.arange(len(missing)), []
+    chosen = np.random.default_rng(seed).choice(unlabeled, most_unlabeled, replace=False)
+    remark = f"Learnt from {most_unlabeled} of {len(unlabeled)} unlabelled rows, chosen at random (--most-unlabeled)."
+    return np.sort(np.concatenate([np.flatnonzero(~missing), chosen])), [remark]
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    names = ("pnulearn", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}

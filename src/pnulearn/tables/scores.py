@@ -1,0 +1,66 @@
+"""Judging scores that stand in a table: those of a saved model, or a column that some other tool wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn.labels import Labels, decode_labels
+from pnulearn.tables.cells import Table, TableError
+from pnulearn.tables.model import TableModel
+from pnulearn.tables.plan import learn_plan
+from pnulearn.tables.targets import read_targets
+
+
+def table_labels(table: Table, label: str, positive: str | None, unlabeled: str | None) -> Labels:
+    """The two classes of a label column and the code of every row."""
+    targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
+    labels = decode_labels(targets.y, pos_label=targets.positive)
+    if len(labels.classes) != 2:
+        raise TableError(f"Column {label!r} has {len(labels.classes)} classes; this command judges two.")
+    return labels
+
+
+def model_labels(table: Table, model: TableModel, label: str, unlabeled: str | None) -> Labels:
+    """The codes of a label column in the classes of a model."""
+    if len(model.classifier.classes_) != 2:
+        raise TableError(f"The model has {len(model.classifier.classes_)} classes; this command judges two.")
+    targets = read_targets(table, label, unlabeled=unlabeled)
+    return decode_labels(targets.y, classes=model.classifier.classes_)
+
+
+def score_column(table: Table, name: str, classes: NDArray, threshold: float | None) -> tuple[NDArray, list[str]]:
+    """Scores that are positive where a column says positive, and a remark about how it was read.
+
+    Numbers within [0, 1] are read as probabilities, cut at 1/2, unless a threshold is named; words as labels.
+    """
+    column = table.column(name)
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0]) + 1
+        raise TableError(f"Column {name!r} of {table.source} has no score in row {row}. Every row needs one.")
+    if column.kind in ("text", "date"):
+        return _label_scores(name, column.values, classes), [f"Column {name!r} was read as predicted labels."]
+    values = column.values
+    if threshold is not None:
+        return values - threshold, []
+    if values.min() >= 0 and values.max() <= 1:
+        return values - 0.5, [f"Column {name!r} lies in [0, 1] and was cut at 0.5 (--threshold overrides)."]
+    return values, []
+
+
+def _label_scores(name: str, words: NDArray, classes: NDArray) -> NDArray:
+    negative, positive = (str(c).lower() if isinstance(c, bool) else str(c) for c in classes.tolist())
+    unknown = sorted(set(words.tolist()) - {negative, positive})
+    if unknown:
+        raise TableError(
+            f"Column {name!r} holds {unknown[0]!r}, which is neither a number nor one of {negative!r} and {positive!r}."
+        )
+    return np.where(words == positive, 1.0, -1.0)
+
+
+def feature_columns(table: Table, label: str, drop: Any = ()) -> NDArray:
+    """All usable columns but the label as scaled features."""
+    plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"})
+    return plan.features(table)[0]
