@@ -20,6 +20,7 @@ from pnulearn.folds import PNUStratifiedKFold, assign_folds, row_keys
 from pnulearn.inputs import read_features
 from pnulearn.labels import decode_labels
 from pnulearn.metrics.risk import RiskEstimate, estimate_risk
+from pnulearn.notebook import learnt_table
 from pnulearn.parameters import check_parameters, feasible_risk, refuse_if_too_large
 from pnulearn.persistence import ModelFileError, read_archive, write_archive
 from pnulearn.priors.resolve import resolve_prior
@@ -265,6 +266,13 @@ class PNUClassifier(PartiallyLabeledClassifier):
             return np.column_stack([1 - share, share])
         total = share.sum(axis=1, keepdims=True)
         return np.where(total > 0, share / np.where(total > 0, total, 1), self.prior_)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + learnt_table(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return bundle | {kind: text + learnt_table(self) for kind, text in bundle.items() if kind == "text/html"}
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `pnulearn.load` reads without running code."""

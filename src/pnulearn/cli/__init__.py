@@ -22,7 +22,14 @@ EPILOG = (
 )
 DEBUG = "--debug"
 
-app = typer.Typer(help=HELP, epilog=EPILOG, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+app = typer.Typer(
+    help=HELP,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
 for module in (fit, predict, evaluate, prior, info):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(getattr(module, name))

@@ -43,7 +43,7 @@ def describe(model: TableModel) -> dict[str, Any]:
         "candidates": int(classifier.search_.weight.size),
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
-        "bandwidth": classifier.bandwidth_,
+        "bandwidth": None if classifier.kernel == "linear" else classifier.bandwidth_,
         "validation_error": None if risk is None else risk.value,
         "validation_interval": None if risk is None else [risk.low, risk.high],
         "seconds": record.seconds,

@@ -1,0 +1,39 @@
+"""What a fitted classifier shows in a notebook below scikit-learn's own diagram: what was learnt, how good it is."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+
+def learnt_table(model: Any) -> str:
+    """An HTML table of the facts a reader wants first, with everything escaped; empty before fitting."""
+    if not hasattr(model, "search_"):
+        return ""
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts(model).items())
+    style = "text-align:left;border-collapse:collapse;font-variant-numeric:tabular-nums"
+    return f'<table class="pnulearn" style="{style}"><caption>learnt</caption><tbody>{rows}</tbody></table>'
+
+
+def facts(model: Any) -> dict[str, str]:
+    """Names and values as text."""
+    answer = {"classes": ", ".join(map(str, model.classes_.tolist()))}
+    prior = ", ".join(f"{value:.3f}" for value in np.atleast_1d(model.prior_))
+    interval = model.prior_interval_
+    if (
+        interval is not None
+        and np.ndim(model.prior_) == 0
+        and np.isfinite(interval).all()
+        and interval[0] < interval[1]
+    ):
+        prior += f" (interval {interval[0]:.3f} to {interval[1]:.3f})"
+    answer["prior"] = prior
+    answer["candidates"] = f"{model.search_.weight.size} searched"
+    answer["best candidate"] = f"mix {model.mix_:.2g}, alpha {model.alpha_:.2g}"
+    if model.kernel != "linear":
+        answer["best candidate"] += f", bandwidth {model.bandwidth_:.3g}"
+    if model.risk_ is not None:
+        answer["validation error"] = str(model.risk_)
+    return answer

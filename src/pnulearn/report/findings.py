@@ -1,0 +1,183 @@
+"""What a report says, as plain data: computed once, drawn and written elsewhere."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pnulearn.classifier import PNUClassifier
+from pnulearn.losses import ZeroOne
+from pnulearn.metrics.risk import RiskEstimate, estimate_risk
+from pnulearn.metrics.spread import LossSample
+from pnulearn.plots import variance_ratio
+from pnulearn.risks import pnu
+from pnulearn.tables.cells import Table
+from pnulearn.tables.model import Fitted
+from pnulearn.theory import heuristic_mix, risk_variance
+
+N_TO_LABEL = 12
+SHOWN_CELLS = 6
+N_BINS = 5
+
+
+@dataclass(frozen=True)
+class Rivalry:
+    """The validation risk of the model and of its supervised twin, which never saw the unlabelled rows."""
+
+    model: RiskEstimate
+    supervised: RiskEstimate
+    difference: float
+    stderr: float
+
+
+@dataclass(frozen=True)
+class Help:
+    """What theory says about the worth of the unlabelled rows for judging this model."""
+
+    n_positive: int
+    n_negative: int
+    n_unlabeled: int
+    prior: float
+    error_rates: tuple[float, float]
+    mix: float
+    ratio: float
+
+    @property
+    def worth_of_labels(self) -> float:
+        """How many times as many labels would give the same precision without unlabelled rows."""
+        return 1 / self.ratio
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows with a probability between low and high: what was said, and what the labels suggest."""
+
+    low: float
+    high: float
+    said: float
+    found: float | None
+    counts: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All a report needs beside the model itself. Two-class findings are None for more classes."""
+
+    fitted: Fitted
+    scores: NDArray
+    rivalry: Rivalry | None
+    help: Help | None
+    to_label: list[dict[str, Any]]
+    bins: list[Bin]
+    seconds: float
+
+
+def investigate(fitted: Fitted) -> Findings:
+    """Everything the report says about a fitted model."""
+    start = time.perf_counter()
+    classifier = fitted.model.classifier
+    scores = classifier.validation_scores_
+    two = len(classifier.classes_) == 2 and not np.isnan(scores).any()
+    counts = [int(np.sum(fitted.codes == code)) for code in (1, 0, -1)]
+    everything = two and min(counts) > 0
+    return Findings(
+        fitted,
+        scores,
+        _rivalry(fitted, scores) if everything else None,
+        _help(fitted, scores, counts) if everything else None,
+        _to_label(fitted, scores) if two and counts[2] else [],
+        _bins(fitted, scores) if two and counts[0] and counts[1] else [],
+        time.perf_counter() - start,
+    )
+
+
+def _groups(codes: NDArray, values: NDArray) -> list[NDArray]:
+    return [values[codes == code] for code in (1, 0, -1)]
+
+
+def _rivalry(fitted: Fitted, scores: NDArray) -> Rivalry:
+    """The model against one that learns from the labelled rows alone, on the same folds and with the same prior.
+
+    To the supervised model every unlabelled row is new; labelled rows are scored out of fold by both.
+    """
+    classifier, codes = fitted.model.classifier, fitted.codes
+    labeled = np.flatnonzero(codes >= 0)
+    supervised: PNUClassifier = clone(classifier).set_params(risk="pn", prior=classifier.prior_, mix=None)
+    supervised.fit(fitted.X[labeled], classifier.classes_[codes[labeled]])
+    others = supervised.decision_function(fitted.X)
+    others[labeled] = supervised.validation_scores_
+    mix = heuristic_mix(classifier.prior_, *(np.sum(codes == code) for code in (1, 0)))
+    return compare_risks(_groups(codes, scores), _groups(codes, others), classifier.prior_, mix)
+
+
+def compare_risks(scores: list[NDArray], others: list[NDArray], prior: float, mix: float) -> Rivalry:
+    """Both zero-one risks, and their difference judged row by row, which cancels what the models share."""
+    model, supervised = (estimate_risk(groups, prior, mix) for groups in (scores, others))
+    gaps = [
+        LossSample(_zero_one(ours) - _zero_one(theirs), np.full(len(ours), 1 / len(ours)))
+        for ours, theirs in zip(scores, others, strict=True)
+    ]
+    variance = risk_variance(pnu(prior, mix), np.array([gap.covariance / gap.size for gap in gaps]))
+    return Rivalry(model, supervised, model.value - supervised.value, float(np.sqrt(variance)))
+
+
+def _zero_one(scores: NDArray) -> NDArray:
+    return LossSample.of(scores, ZeroOne()).losses
+
+
+def _help(fitted: Fitted, scores: NDArray, counts: list[int]) -> Help:
+    """Error rates get one success and one failure extra, so that no class looks perfect for want of rows."""
+    positive, negative, _ = _groups(fitted.codes, scores)
+    rates = ((np.sum(positive <= 0) + 1) / (counts[0] + 2), (np.sum(negative > 0) + 1) / (counts[1] + 2))
+    prior = float(fitted.model.classifier.prior_)
+    ratio = variance_ratio(prior, counts[0], counts[1], counts[2], rates)
+    return Help(counts[0], counts[1], counts[2], prior, rates, heuristic_mix(prior, counts[0], counts[1]), ratio)
+
+
+def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:
+    """The unlabelled rows whose label the model knows least: those nearest to its boundary, without repetitions."""
+    unlabeled = np.flatnonzero(fitted.codes < 0)
+    order = unlabeled[np.argsort(np.abs(scores[unlabeled]), kind="stable")]
+    _, first = np.unique(fitted.X[order], axis=0, return_index=True)
+    chosen = order[np.sort(first)[:N_TO_LABEL]]
+    cells = _cells(fitted.table, fitted.rows[chosen], fitted.model.label)
+    return [
+        {"row": int(fitted.rows[i]) + 1, "probability": float(np.clip((1 + scores[i]) / 2, 0, 1)), "cells": cells[j]}
+        for j, i in enumerate(chosen)
+    ]
+
+
+def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
+    """The first cells of some rows by column name, without the label."""
+    shown = {place: name for place, name in enumerate(table.columns) if name != label}
+    names = dict(islice(shown.items(), SHOWN_CELLS))
+    wanted = {int(row): place for place, row in enumerate(rows)}
+    found: list[dict[str, str]] = [{}] * len(wanted)
+    for number, cells in enumerate(islice(table.rows(), max(wanted, default=-1) + 1)):
+        if number in wanted:
+            found[wanted[number]] = {name: cells[place] for place, name in names.items()}
+    return found
+
+
+def _bins(fitted: Fitted, scores: NDArray) -> list[Bin]:
+    """Shares of positives by predicted probability, from labelled rows reweighted to the population."""
+    prior = float(fitted.model.classifier.prior_)
+    probability = np.clip((1 + scores) / 2, 0, 1)
+    edges = np.linspace(0, 1, N_BINS + 1)
+    place = np.clip(np.digitize(probability, edges[1:-1]), 0, N_BINS - 1)
+    totals = [np.sum(fitted.codes == code) for code in (1, 0)]
+    bins = []
+    for k in range(N_BINS):
+        inside = place == k
+        counts = tuple(int(np.sum(inside & (fitted.codes == code))) for code in (1, 0, -1))
+        mass = prior * counts[0] / totals[0], (1 - prior) * counts[1] / totals[1]
+        found = mass[0] / sum(mass) if sum(mass) else None
+        said = float(probability[inside].mean()) if inside.any() else float(edges[k : k + 2].mean())
+        bins.append(Bin(float(edges[k]), float(edges[k + 1]), said, found, (counts[0], counts[1], counts[2])))
+    return bins

@@ -1,0 +1,151 @@
+"""From findings to one HTML page: every value passes through the template's escaping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pnulearn.persistence import write_atomically
+from pnulearn.report.findings import Findings, investigate
+from pnulearn.tables.model import Fitted
+
+MOST_CANDIDATES = 10
+
+
+def write_report(fitted: Fitted, path: str | Path) -> None:
+    """Write the report about a fitted model; the old file stays until the new one is complete."""
+    page = render(investigate(fitted)).encode()
+    write_atomically(path, lambda file: file.write(page))
+
+
+def render(findings: Findings) -> str:
+    """The page as text."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+
+        from pnulearn.report.figures import draw_figures
+
+        figures = draw_figures(findings)
+    except ImportError as error:
+        raise ImportError(f"A report needs {error.name}: pip install 'pnulearn[report]'") from None
+    environment = Environment(
+        loader=PackageLoader("pnulearn.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"share": _share, "figures": lambda value: f"{value:.3g}", "thousands": "{:,}".format}
+    template = environment.get_template("page.html")
+    return template.render(figures={name: Markup(svg) for name, svg in figures.items()}, **context(findings))
+
+
+def context(findings: Findings) -> dict[str, Any]:
+    """What the template reads, by name."""
+    fitted, model = findings.fitted, findings.fitted.model
+    classifier, record = model.classifier, model.record
+    rows = classifier.search_.rows()
+    return {
+        "findings": findings,
+        "model": model,
+        "classifier": classifier,
+        "record": record,
+        "plan": model.plan,
+        "positive": model.classes[1] if len(model.classes) == 2 else None,
+        "groups": _groups(fitted),
+        "columns": _columns(fitted),
+        "candidates": rows[:MOST_CANDIDATES],
+        "n_candidates": len(rows),
+        "bandwidths": _bandwidths(classifier),
+        "verdict": verdict(findings),
+        "cells": list(findings.to_label[0]["cells"]) if findings.to_label else [],
+        "priors": _priors(model),
+        "quantiles": _quantiles(findings),
+    }
+
+
+def verdict(findings: Findings) -> str:
+    """Does the unlabelled data help? In one sentence, no stronger than the evidence."""
+    rivalry = findings.rivalry
+    if rivalry is None:
+        return ""
+    gap, noise = -100 * rivalry.difference, 200 * rivalry.stderr
+    words = (
+        f"The validation error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} with the unlabelled rows"
+    )
+    if abs(gap) > noise:
+        return f"{words}, which is more than chance explains (two standard errors are {noise:.1f} points)."
+    return f"{words}, which chance alone could explain (two standard errors are {noise:.1f} points)."
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _groups(fitted: Fitted) -> list[dict[str, Any]]:
+    """Rows per class, positive first, then the unlabelled ones."""
+    record = fitted.model.record
+    names = reversed(fitted.model.classes) if len(fitted.model.classes) == 2 else fitted.model.classes
+    groups = [{"name": name, "count": record.counts.get(name, 0), "unlabeled": False} for name in names]
+    rest = record.n_rows - sum(record.counts.values())
+    return [*groups, {"name": "unlabelled", "count": rest, "unlabeled": True}]
+
+
+def _columns(fitted: Fitted) -> list[dict[str, Any]]:
+    """Every column with what was done to it."""
+    plan, table = fitted.model.plan, fitted.table
+    scaling = {"standard": "number, scaled to mean 0 and variance 1", "minmax": "number, scaled to [0, 1]"}
+    used = {column.name: scaling.get(plan.scaling, "number, as it is") for column in plan.numbers}
+    for column in plan.categories:
+        used[column.name] = f"{len(column.categories)} categories, one 0/1 feature each"
+    fills = {column.name: column.fill for column in plan.numbers}
+    answer = []
+    for name, values in table.columns.items():
+        missing = int(values.missing.sum()) if name in used else None
+        fate = used.get(name) or f"left out: {plan.left_out[name]}"
+        if missing and name in fills:
+            fate += f"; missing values set to the median, {fills[name]:.4g}"
+        answer.append({"name": name, "fate": fate, "missing": missing})
+    return answer
+
+
+def _bandwidths(classifier: Any) -> list[dict[str, float]]:
+    table = classifier.search_
+    return [
+        {"bandwidth": float(b), "risk": float(risk.min()), "weight": float(weight.sum())}
+        for b, risk, weight in zip(table.bandwidths, table.zero_one, table.weight, strict=True)
+    ]
+
+
+def _quantiles(findings: Findings) -> list[dict[str, Any]]:
+    """Scores of P, N and U in three numbers and the share that is called positive."""
+    fitted = findings.fitted
+    if len(fitted.model.classes) != 2:
+        return []
+    names = {1: fitted.model.classes[1], 0: fitted.model.classes[0], -1: "unlabelled"}
+    groups = [(name, findings.scores[fitted.codes == code]) for code, name in names.items()]
+    return [
+        {"name": name, "count": len(g), "quantiles": np.quantile(g, [0.1, 0.5, 0.9]).tolist(), "above": np.mean(g > 0)}
+        for name, g in groups
+        if len(g)
+    ]
+
+
+def _priors(model: Any) -> list[dict[str, Any]]:
+    """The prior of the positive class, or of every class if there are more than two."""
+    classifier = model.classifier
+    low, high = classifier.prior_interval_ or (None, None)
+    if len(model.classes) == 2:
+        return [{"name": model.classes[1], "value": classifier.prior_, "low": low, "high": high}]
+    return [
+        {
+            "name": name,
+            "value": classifier.prior_[k],
+            "low": None if low is None else low[k],
+            "high": None if high is None else high[k],
+        }
+        for k, name in enumerate(model.classes)
+    ]
