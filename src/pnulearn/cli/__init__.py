@@ -57,6 +57,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; errors become one or two lines unless --debug asks for more."""
     debug = DEBUG in arguments or bool(os.environ.get("PNULEARN_DEBUG"))
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what developers deprecate is nothing to the user of a command
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _show_warning
         try:
             app(args=[word for word in arguments if word != DEBUG], prog_name="pnulearn")

@@ -1,0 +1,148 @@
+"""Every command, used as a person and as a program would use it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from pnulearn.cli import app, run
+
+
+def answer(capsys, *arguments):
+    """Exit code, standard output and standard error of a command."""
+    capsys.readouterr()
+    code = run(list(map(str, arguments)))
+    return code, *capsys.readouterr()
+
+
+def as_json(capsys, *arguments):
+    code, out, _ = answer(capsys, *arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_from_a_table_to_predictions_in_three_commands(capsys, customers, fitted, tmp_path):
+    code, model, report = fitted
+    assert code == 0
+    assert report.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    out = tmp_path / "predicted.csv"
+    code, printed, messages = answer(capsys, "predict", customers, "--model", model, "--out", out)
+    assert (code, printed) == (0, "")
+    assert "350 predictions" in messages
+    with open(out, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["age", "income", "city", "note", "bought", "predicted_bought", "probability_yes"]
+    labelled = [row for row in rows if row["bought"]]
+    assert sum(row["bought"] == row["predicted_bought"] for row in labelled) > 0.85 * len(labelled)
+    assert all((float(row["probability_yes"]) > 0.5) == (row["predicted_bought"] == "yes") for row in rows)
+
+
+def test_info_tells_what_was_done(capsys, fitted):
+    facts = as_json(capsys, "info", fitted[1])
+    assert facts["rows"] == {"labelled": {"no": 20, "yes": 30}, "unlabelled": 300}
+    assert facts["numeric_columns"] == ["age", "income"]
+    assert facts["categorical_columns"] == ["city"]
+    assert "free text" in facts["left_out"]["note"]
+    assert facts["prior_interval"][0] <= facts["prior"] <= facts["prior_interval"][1]
+    assert facts["validation_interval"][0] < facts["validation_error"] < facts["validation_interval"][1]
+
+
+def test_people_get_two_columns_on_stdout_and_messages_on_stderr(capsys, customers):
+    code, out, messages = answer(capsys, "fit", customers, "-l", "bought", "--kernel", "linear", "--folds", "2")
+    assert code == 0
+    assert "validation error" in out
+    assert "note:" not in out
+    assert "Column 'note' is left out: free text" in messages
+    assert "pass --model" in messages
+
+
+def test_predict_in_json_lines(capsys, customers, fitted):
+    code, out, _ = answer(capsys, "predict", customers, "-m", fitted[1], "--only", "--json")
+    first = json.loads(out.splitlines()[0])
+    assert code == 0
+    assert set(first) == {"predicted_bought", "probability_yes"}
+    assert isinstance(first["probability_yes"], float)
+    _, out, _ = answer(capsys, "predict", customers, "-m", fitted[1], "--json")
+    assert all(isinstance(json.loads(line)["income"], float) for line in out.splitlines())
+
+
+def test_predict_from_standard_input(capsys, customers, fitted, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(customers.read_bytes())))
+    from_pipe = answer(capsys, "predict", "-", "-m", fitted[1])
+    assert from_pipe[:2] == answer(capsys, "predict", customers, "-m", fitted[1])[:2]
+
+
+def test_the_same_seed_gives_the_same_model(capsys, customers, tmp_path):
+    for name in ("a", "b"):
+        options = ["--kernel", "linear", "--folds", "2", "-m", tmp_path / name]
+        assert answer(capsys, "fit", customers, "-l", "bought", *options)[0] == 0
+    a, b = (answer(capsys, "predict", customers, "-m", tmp_path / name)[1] for name in ("a", "b"))
+    assert a == b
+
+
+def test_evaluate_a_model_and_a_column_agree(capsys, customers, fitted, tmp_path):
+    judged = as_json(capsys, "evaluate", customers, "-l", "bought", "-m", fitted[1])
+    _, predicted, _ = answer(capsys, "predict", customers, "-m", fitted[1])
+    path = tmp_path / "predicted.csv"
+    path.write_text(predicted, encoding="utf-8")
+    for column in ("predicted_bought", "probability_yes"):
+        again = as_json(capsys, "evaluate", path, "-l", "bought", "-s", column, "--prior", judged["prior"])
+        assert again["error_rate"] == pytest.approx(judged["error_rate"])
+        assert again["rows"] == {"yes": 30, "no": 20, "unlabelled": 300}
+    low, high = judged["interval"]
+    assert low < judged["error_rate"] < high
+
+
+def test_evaluate_warns_about_the_training_file(capsys, customers, fitted):
+    assert "very file" in answer(capsys, "evaluate", customers, "-l", "bought", "-m", fitted[1])[2]
+
+
+def test_evaluate_wants_exactly_one_thing_to_judge(capsys, customers, fitted):
+    assert answer(capsys, "evaluate", customers, "-l", "bought")[0] == 2
+    assert answer(capsys, "evaluate", customers, "-l", "bought", "-m", fitted[1], "-s", "age")[0] == 2
+
+
+def test_prior(capsys, customers):
+    facts = as_json(capsys, "prior", customers, "--label", "bought")
+    assert facts["interval"][0] < facts["prior"] < facts["interval"][1]
+    assert facts["prior"] == pytest.approx(0.3, abs=0.12)
+    assert facts["positive"] == "yes"
+    turned = as_json(capsys, "prior", customers, "--label", "bought", "--positive", "no")
+    assert turned["prior"] == pytest.approx(1 - facts["prior"], abs=1e-6)
+
+
+def test_most_unlabeled_limits_the_rows_and_says_so(capsys, customers):
+    options = ["--kernel", "linear", "--folds", "2", "--most-unlabeled", "100"]
+    code, _, messages = answer(capsys, "fit", customers, "-l", "bought", *options)
+    assert code == 0
+    assert "100 of 300 unlabelled rows" in messages
+
+
+def test_three_classes(capsys, tmp_path):
+    path = tmp_path / "iris.csv"
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    rows = [",".join(map(str, [*x, "abc"[k] if i % 3 == 0 else ""])) for i, (x, k) in enumerate(zip(X, y, strict=True))]
+    path.write_text("s,t,u,v,kind\n" + "\n".join(rows))
+    model, report = tmp_path / "m.pnu", tmp_path / "r.html"
+    options = ["--kernel", "linear", "--folds", "2", "-m", model, "-r", report]
+    assert answer(capsys, "fit", path, "-l", "kind", *options)[0] == 0
+    _, out, _ = answer(capsys, "predict", path, "-m", model)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert sum(row["predicted_kind"] == "abc"[k] for row, k in zip(rows, y, strict=True)) > 110
+    assert {"probability_a", "probability_b", "probability_c"} <= set(rows[0])
+
+
+@pytest.mark.parametrize("command", [None, *(command.callback.__name__ for command in app.registered_commands)])
+def test_every_command_explains_itself(capsys, command):
+    code, out, messages = answer(capsys, *([command] if command else []), "--help")
+    assert (code, messages) == (0, "")
+    assert "Usage: pnulearn" in out
+
+
+def test_version(capsys):
+    code, out, _ = answer(capsys, "--version")
+    assert code == 0
+    assert out.startswith("pnulearn ")

@@ -1,0 +1,165 @@
+"""What goes wrong gives one or two helpful lines and exit code 1 or 2, never a traceback unless asked for."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from pnulearn import PNUClassifier
+from pnulearn.cli import run
+
+FIT = ["--kernel", "linear", "--folds", "2"]
+
+
+def refusal(capsys, *arguments):
+    capsys.readouterr()
+    code = run(list(map(str, arguments)))
+    out, messages = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in messages
+    return code, messages
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text, name="t.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},{'a' if i < 5 else ''}\n" for i in range(30))
+LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(30))
+
+
+@pytest.mark.parametrize(
+    "text, options, code, words",
+    [
+        (None, ["-l", "y"], 1, "There is no file"),
+        ("", ["-l", "y"], 1, "is empty"),
+        (b"a,y\n\x81\x8d,1\n", ["-l", "y"], 1, "--encoding"),
+        ("x,label\n1,a\n2,b\n", ["-l", "labell"], 1, "Did you mean 'label'?"),
+        ("x,y\n1,\n2,\n", ["-l", "y"], 1, "no label at all"),
+        (LABELLED_ONE_CLASS, ["-l", "y"], 1, "one class alone"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "30"], 2, "write 0.3"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "30%"], 2, "write 0.3"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "0"], 2, "strictly between 0 and 1"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "third"], 2, "neither a share"),
+        ("x,y\n1,a\n2,b\n", [], 2, "--label"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--model", "nowhere/m"], 2, "no folder"),
+        ("x,y\n1,-1\n2,0\n3,1\n", ["-l", "y"], 1, "--unlabeled 0"),
+        ("x,y\n1,0.5\n2,1.5\n3,1\n", ["-l", "y"], 1, "continuous"),
+        ("d,y\n2024-01-01,a\n2024-01-02,b\n", ["-l", "y"], 1, "--drop 'd'"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--drop", "z"], 1, "no column 'z'"),
+    ],
+)
+def test_fit_refuses_in_a_few_words(capsys, table, tmp_path, text, options, code, words):
+    path = tmp_path / "absent.csv" if text is None else table(text)
+    found, messages = refusal(capsys, "fit", path, *options, *FIT)
+    assert found == code
+    assert words in messages
+    assert len([line for line in messages.splitlines() if line.startswith(("error:", "Error:"))]) <= 1
+
+
+def test_one_class_with_unlabelled_rows_needs_a_prior_and_then_works(capsys, table):
+    path = table(ONE_CLASS)
+    code, messages = refusal(capsys, "fit", path, "-l", "y", *FIT)
+    assert code == 1
+    assert "--prior 0.3" in messages
+    assert run(["fit", str(path), "-l", "y", "--prior", "0.4", *FIT]) == 0
+    assert "PU risk is used" in capsys.readouterr().err
+
+
+def test_debug_shows_the_traceback(table):
+    with pytest.raises(ValueError, match="is empty"):
+        run(["fit", str(table("")), "-l", "y", "--debug"])
+
+
+def test_unexpected_errors_say_how_to_report_them(capsys, table, monkeypatch):
+    monkeypatch.setattr("pnulearn.tables.files.read_delimited", lambda *_, **__: 1 / 0)
+    code, messages = refusal(capsys, "fit", table("x,y\n1,a\n"), "-l", "y")
+    assert code == 1
+    assert "ZeroDivisionError" in messages
+    assert "--debug" in messages
+
+
+def altered(path, target, change):
+    """The model file with a changed header."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(arrays["header"].tobytes())
+    change(header, arrays)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with open(target, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def test_files_that_are_no_model_are_refused_with_a_reason(capsys, customers, fitted, tmp_path):
+    model, bad = fitted[1], tmp_path / "bad.pnu"
+
+    def words():
+        code, messages = refusal(capsys, "predict", customers, "-m", bad)
+        assert code == 1
+        return messages
+
+    assert "No model file" in words()
+    bad.write_bytes(model.read_bytes()[:-200])
+    assert "not a complete pnulearn model file" in words()
+    bad.write_bytes(pickle.dumps({"a": 1}))
+    assert "not a complete pnulearn model file" in words()
+    bad.write_text("hello")
+    assert "not a complete pnulearn model file" in words()
+    with bad.open("wb") as file:
+        np.savez(file, x=np.zeros(3))
+    assert "not a complete pnulearn model file" in words()
+    altered(model, bad, lambda header, _: header.update(version=99))
+    assert "format version 99" in words()
+    altered(model, bad, lambda header, _: header.update(format="other"))
+    assert "not a pnulearn model file" in words()
+
+    def spoil(_, arrays):
+        name = next(name for name in arrays if "coef_" in name)
+        arrays[name] = np.full_like(arrays[name], np.nan)
+
+    altered(model, bad, spoil)
+    assert "not finite" in words()
+
+
+def test_a_model_saved_from_python_has_no_columns(capsys, customers, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(np.arange(40) < 20, (X[:, 0] > 0).astype(float), np.nan)
+    PNUClassifier(kernel="linear", prior=0.5, random_state=0).fit(X, y).save(tmp_path / "m")
+    code, messages = refusal(capsys, "predict", customers, "-m", tmp_path / "m")
+    assert code == 1
+    assert "saved from Python" in messages
+
+
+def test_a_model_that_meets_other_columns_says_which(capsys, table, fitted):
+    code, messages = refusal(capsys, "predict", table("Age,city\n1,Nara\n"), "-m", fitted[1])
+    assert code == 1
+    assert "'age', 'income'" in messages
+
+
+def test_a_full_disk_leaves_the_old_model(capsys, customers, tmp_path, monkeypatch):
+    model = tmp_path / "m.pnu"
+    model.write_text("old")
+
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pnulearn.persistence.os.fsync", no_space)
+    code, messages = refusal(capsys, "fit", customers, "-l", "bought", *FIT, "-m", model)
+    assert code == 1
+    assert "No space left" in messages
+    assert model.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["m.pnu"]
+
+
+def test_colours_only_for_a_person_who_wants_them(capsys, table, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert "\x1b[" in refusal(capsys, "prior", table(""), "-l", "y")[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in refusal(capsys, "prior", table(""), "-l", "y")[1]

@@ -1,0 +1,156 @@
+"""Every kind of file that people have gives the same table, and what cannot be read is refused with a reason."""
+
+import gzip
+import io
+import json
+
+import numpy as np
+import pytest
+
+from pnulearn.tables import read_table
+from pnulearn.tables.cells import TableError
+
+ROWS = [("3.5", "red", "yes"), ("", "blue", ""), ("-1e3", "red", "no")]
+HEADER = ("size", "colour", "label")
+
+
+def csv_text(delimiter=",", newline="\n"):
+    return "".join(delimiter.join(row) + newline for row in (HEADER, *ROWS))
+
+
+def written(tmp_path, content, name="table.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def assert_is_the_table(table):
+    np.testing.assert_array_equal(table.columns["size"].values, [3.5, np.nan, -1000])
+    assert table.columns["colour"].values.tolist() == ["red", "blue", "red"]
+    assert table.columns["label"].values.tolist() == ["yes", None, "no"]
+    assert [c.kind for c in table.columns.values()] == ["number", "text", "text"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_delimiter_newline_and_encoding_are_recognised(tmp_path, delimiter, newline, encoding):
+    assert_is_the_table(read_table(written(tmp_path, csv_text(delimiter, newline).encode(encoding))))
+
+
+def test_gzip_is_unpacked(tmp_path):
+    assert_is_the_table(read_table(written(tmp_path, gzip.compress(csv_text().encode()))))
+
+
+def test_json_lines(tmp_path):
+    lines = [
+        {"size": 3.5, "colour": "red", "label": "yes"},
+        {"size": None, "colour": "blue"},
+        {"size": -1e3, "colour": "red", "label": "no"},
+    ]
+    assert_is_the_table(read_table(written(tmp_path, "\n".join(map(json.dumps, lines)))))
+
+
+def test_parquet_with_nullable_and_dictionary_columns(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {
+        "size": pa.array([3.5, None, -1e3]),
+        "colour": pa.array(["red", "blue", "red"]).dictionary_encode(),
+        "label": pa.array(["yes", None, "no"]),
+        "flag": pa.array([True, None, False]),
+        "count": pa.array([1, None, 2**40]),
+    }
+    path = tmp_path / "table.parquet"
+    writer = parquet.ParquetWriter(path, pa.table(columns).schema)
+    writer.write_table(pa.table(columns).slice(0, 0))  # a row group without rows
+    writer.write_table(pa.table(columns))
+    writer.close()
+    table = read_table(path)
+    assert table.columns["flag"].kind == "flag"
+    np.testing.assert_array_equal(table.columns["count"].values, [1, np.nan, 2**40])
+    del table.columns["flag"], table.columns["count"]
+    assert_is_the_table(table)
+
+
+def test_standard_input(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(csv_text(";").encode())))
+    table = read_table("-")
+    assert_is_the_table(table)
+    assert table.source == "standard input"
+
+
+def test_quoted_newlines_and_delimiters_stay_in_their_cell(tmp_path):
+    table = read_table(written(tmp_path, 'a,b\n"x, y\nz",1\n"say ""hi""",2\n'))
+    assert table.columns["a"].values.tolist() == ["x, y\nz", 'say "hi"']
+
+
+def test_the_original_cells_come_back(tmp_path):
+    table = read_table(written(tmp_path, "code,x\n007,1.50\n042,2\n"))
+    assert [list(row) for row in table.rows()] == [["007", "1.50"], ["042", "2"]]
+
+
+def test_decimal_commas_between_semicolons(tmp_path):
+    table = read_table(written(tmp_path, "a;b\n1,5;x\n2,25;y\n"))
+    assert table.columns["a"].values.tolist() == [1.5, 2.25]
+
+
+def test_windows_text_is_read_with_a_remark(tmp_path):
+    table = read_table(written(tmp_path, "ville,n\nOrléans,1\n".encode("cp1252")))
+    assert table.columns["ville"].values.tolist() == ["Orléans"]
+    assert "Windows-1252" in table.remarks[0]
+
+
+def test_codes_with_underscores_are_text(tmp_path):
+    assert read_table(written(tmp_path, "a,b\n1_000,1\n2_000,2\n")).columns["a"].kind == "text"
+
+
+def test_more_rows_than_one_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("pnulearn.tables.text.BLOCK", 3)
+    table = read_table(written(tmp_path, "a,b\n" + "".join(f"{i},{'x' if i == 9 else i}\n" for i in range(10))))
+    assert table.columns["a"].values.tolist() == list(range(10))
+    assert table.columns["b"].values.tolist() == [*"012345678", "x"]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "is empty"),
+        (b"  \n \n", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"1,2\n3,4\n", "--no-header"),
+        (b"a,a\n1,2\n", "more than one column 'a'"),
+        (b"a,b\n1,2\n3\n", "Row 2 of bad.csv has 1 cells where the first line has 2"),
+        (b"a,b\n\x81\x8d,1\n", "--encoding"),
+        (b"a,b\n\x00\xff,1\n", "--encoding"),
+        (b"PK\x03\x04xx", "CSV"),
+        (b'{"a": 1}\n{"a": \n', "Line 2"),
+        (b'{"a": {"b": 1}}\n', "nested"),
+        (b"PAR1 cut off", "not a complete Parquet file"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_reason(tmp_path, content, message):
+    with pytest.raises(TableError, match=message):
+        read_table(written(tmp_path, content, "bad.csv"))
+
+
+def test_missing_file_folder_and_unknown_encoding(tmp_path):
+    path = written(tmp_path, csv_text())
+    with pytest.raises(TableError, match=r"no file .*There is table.csv"):
+        read_table(tmp_path / "tabel.csv")
+    with pytest.raises(TableError, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(TableError, match="no encoding called 'utf-9'"):
+        read_table(path, encoding="utf-9")
+
+
+def test_a_named_encoding_is_used(tmp_path):
+    table = read_table(written(tmp_path, "名,n\n猫,1\n".encode("shift_jis")), encoding="shift_jis")
+    assert list(table.columns) == ["名", "n"]
+
+
+def test_unknown_column_gets_a_suggestion(tmp_path):
+    table = read_table(written(tmp_path, csv_text()))
+    with pytest.raises(TableError, match="Did you mean 'label'"):
+        table.column("Lable")
