@@ -1,0 +1,130 @@
+"""The report is complete, escaped, self-contained, small, and says no more than the evidence."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from pnulearn.report import write_report
+from pnulearn.report.findings import compare_risks
+from pnulearn.report.page import render, verdict
+from pnulearn.tables import read_table
+from pnulearn.tables.model import fit_table
+
+SECTIONS = ["data", "prior", "search", "validation", "help", "scores", "label", "reliability", "cost"]
+FIGURES = ["prior", "search", "bandwidth", "validation", "help", "scores", "reliability"]
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, text outside of styles, and where tables stand after figures."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words, self.inside = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "style" not in self.inside:
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def text(findings):
+    return render(findings)
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_every_section_and_figure_is_there(page):
+    ids = {attributes.get("id") for _, attributes in page.tags}
+    assert {"data", *(f"{name}-section" for name in SECTIONS[1:]), *FIGURES} <= ids
+
+
+def test_every_figure_has_a_table_below_it(page):
+    names = [tag for tag, _ in page.tags if tag in ("figure", "table")]
+    assert all(names[i + 1] == "table" for i, name in enumerate(names) if name == "figure")
+
+
+def test_hostile_names_are_shown_as_text(page):
+    assert not [tag for tag, _ in page.tags if tag in ("script", "img", "b", "i", "u")]
+    words = "".join(page.words)
+    for name in ("<script>alert('column')</script>", '<img src=x onerror="alert(1)">', "<b>yes</b>&amp;", "größe €"):
+        assert name in words
+    assert "<em>table.csv" in words
+
+
+def test_the_page_needs_nothing_from_elsewhere(page):
+    for _, attributes in page.tags:
+        for name in ("src", "href", "xlink:href", "srcset", "data"):
+            value = attributes.get(name) or "#"
+            assert value.startswith(("#", "data:")), value
+    assert not re.search(r"url\((?!#)|@import", "".join(attributes.get("style") or "" for _, attributes in page.tags))
+
+
+def test_ids_are_unique_and_references_lead_somewhere(text):
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(ids)
+
+
+def test_two_reports_of_the_same_findings_are_equal(findings, text):
+    assert render(findings) == text
+
+
+def test_many_columns_still_make_a_small_page(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"a rather long name of column number {j}" for j in range(200)]
+    rows = [
+        ",".join([*(f"{v:.3f}" for v in row), "ab"[i % 2] if i < 40 else ""])
+        for i, row in enumerate(rng.normal(size=(300, 200)))
+    ]
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join([*names, "y"]) + "\n" + "\n".join(rows))
+    write_report(fit_table(read_table(path), "y", cv=2, kernel="linear", prior=0.5), tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size < 500_000
+
+
+def test_equal_models_do_not_differ():
+    rng = np.random.default_rng(0)
+    scores = [rng.normal(1, 1, 30), rng.normal(-1, 1, 20), rng.normal(0, 1, 300)]
+    rivalry = compare_risks(scores, [g.copy() for g in scores], 0.3, 0.5)
+    assert rivalry.difference == 0
+
+
+def test_the_difference_has_the_variance_it_claims():
+    """Against a simulation: two fixed models, fresh rows every time."""
+    rng = np.random.default_rng(1)
+    prior, mix, sizes = 0.3, 0.4, (60, 50, 400)
+    differences, stderrs = [], []
+    for _ in range(400):
+        y = [np.ones(sizes[0]), np.zeros(sizes[1]), rng.random(sizes[2]) < prior]
+        x = [rng.normal(2 * part - 1, 1.5) for part in y]
+        noisy = [part + rng.normal(0, 1, len(part)) for part in x]
+        rivalry = compare_risks(x, noisy, prior, mix)
+        differences.append(rivalry.difference)
+        stderrs.append(rivalry.stderr)
+    assert np.sqrt(np.mean(np.square(stderrs))) == pytest.approx(np.std(differences), rel=0.12)
+
+
+def test_the_verdict_is_no_stronger_than_the_evidence(findings):
+    from dataclasses import replace
+
+    def says(difference, stderr):
+        return verdict(replace(findings, rivalry=replace(findings.rivalry, difference=difference, stderr=stderr)))
+
+    assert "chance alone could explain" in says(-0.02, 0.02)
+    assert "2.0 points lower" in says(-0.02, 0.02)
+    assert "more than chance explains" in says(-0.05, 0.02)
+    assert "5.0 points higher" in says(0.05, 0.02)

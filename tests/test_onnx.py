@@ -1,0 +1,63 @@
+"""The ONNX export says what the model says."""
+
+import numpy as np
+import pytest
+
+from pnulearn import PNUClassifier
+from pnulearn.onnx import save_onnx, to_onnx
+
+onnx = pytest.importorskip("onnx")
+
+CLASSES = {"words": ["ham", "spam"], "numbers": [0, 1], "flags": [False, True], "three": ["a", "b", "c"]}
+
+
+def runner(model):
+    """onnxruntime where it is installed, else ONNX's own slow reference."""
+    exported = to_onnx(model).SerializeToString()
+    try:
+        from onnxruntime import InferenceSession
+    except ImportError:
+        from onnx.reference import ReferenceEvaluator
+
+        return ReferenceEvaluator(exported)
+    return InferenceSession(exported)
+
+
+def fitted(kind, kernel):
+    rng = np.random.default_rng(0)
+    X = 1000 + rng.normal(size=(120, 3))  # an offset, so that carelessly squared distances would show
+    truth = (X[:, 0] > 1000).astype(int) + (kind == "three") * (X[:, 1] > 1000)
+    y = np.array(CLASSES[kind], dtype=object)[truth]
+    y[60:] = None
+    prior = dict(zip(CLASSES[kind], (0.3, 0.4, 0.3), strict=True)) if kind == "three" else 0.5
+    model = PNUClassifier(kernel=kernel, prior=prior, cv=3, random_state=0).fit(X, y)
+    return model, 1000 + rng.normal(size=(10_000, 3))
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_labels_of_ten_thousand_rows_agree(kind, kernel):
+    model, rows = fitted(kind, kernel)
+    label, score, probability = runner(model).run(None, {"X": rows})
+    assert (label == model.predict(rows)).all()
+    np.testing.assert_allclose(score, model.decision_function(rows), atol=1e-9)
+    np.testing.assert_allclose(probability, model.predict_proba(rows), atol=1e-9)
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    model, _ = fitted("words", "linear")
+    path = tmp_path / "m.onnx"
+    save_onnx(model, path)
+    assert onnx.load(path).producer_name == "pnulearn"
+    before = path.read_bytes()
+    monkeypatch.setattr("pnulearn.persistence.os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        save_onnx(model, path)
+    assert path.read_bytes() == before
+
+
+def test_an_unfitted_model_is_refused():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        to_onnx(PNUClassifier())
