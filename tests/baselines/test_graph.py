@@ -70,3 +70,9 @@ def test_sparse_rows_give_the_same_graph():
 def test_unknown_weights_are_refused():
     with pytest.raises(ValueError, match="'heat' or 'binary', got 'cosine'"):
         neighbor_graph(X, 3, "cosine")
+
+
+@pytest.mark.parametrize("n_neighbors", [0, -1, 2.5, "six"])
+def test_a_wrong_number_of_neighbours_is_refused(n_neighbors):
+    with pytest.raises(ValueError, match="n_neighbors must be a whole number"):
+        neighbor_graph(X, n_neighbors)

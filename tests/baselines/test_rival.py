@@ -146,6 +146,13 @@ def test_the_same_seed_gives_the_same_bits_however_many_workers(model):
 
 
 @every(FIXED)
+@pytest.mark.parametrize("rows", [X[:0], sparse.csr_matrix(X[:0])], ids=["dense", "sparse"])
+def test_no_rows_get_no_answers(model, rows):
+    fitted = clone(model).fit(X, Y)
+    assert fitted.predict(rows).shape == (0,)
+
+
+@every(FIXED)
 def test_a_fixed_model_needs_no_search(model):
     fitted = clone(model).fit(X, Y)
     assert "zero_one" not in fitted.search_

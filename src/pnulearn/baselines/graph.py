@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -25,9 +26,11 @@ def neighbor_graph(X: Any, n_neighbors: int = 6, weights: GraphWeights = "heat")
     """
     if weights not in ("heat", "binary"):
         raise ValueError(f"graph weights must be 'heat' or 'binary', got {weights!r}.")
+    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be a whole number of at least 1, got {n_neighbors!r}.")
     n_neighbors = min(n_neighbors, X.shape[0] - 1)
-    if n_neighbors < 1:
-        return sparse.csr_matrix((X.shape[0], X.shape[0]))
+    if n_neighbors == 0:  # a single row
+        return sparse.csr_matrix((1, 1))
     graph = kneighbors_graph(X, n_neighbors, mode="distance")
     graph.data = np.ones_like(graph.data) if weights == "binary" else _heat(graph.data)
     return sparse.csr_matrix(graph.maximum(graph.T))

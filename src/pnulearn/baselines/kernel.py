@@ -21,6 +21,8 @@ def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> NDArray:
     >>> gram("rbf", np.array([[0.0], [1.0]]), np.array([[0.0]]), 1.0).round(3).tolist()
     [[1.0], [0.607]]
     """
+    if X.shape[0] == 0:
+        return np.empty((0, centers.shape[0]))
     if sparse.issparse(centers):
         X = sparse.csr_matrix(X)
     if kernel == "linear":

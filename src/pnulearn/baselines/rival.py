@@ -121,7 +121,7 @@ class Rival(PartiallyLabeledClassifier):
         grid = self._candidates(samples.X, seed)
         scored = self._scored(grid, samples, shares, seed, X_val, y_val) if len(grid) > 1 else {}
         best = grid[best_of(scored)] if scored else grid[0]
-        self.search_ = {name: np.array([c[name] for c in grid]) for name in best} | scored
+        self.search_ = {name: np.array([c[name] for c in grid], dtype=float) for name in best} | scored
         for name, value in best.items():
             setattr(self, f"{name}_", value)
         self.centers_ = samples.X
