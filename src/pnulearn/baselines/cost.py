@@ -12,7 +12,9 @@ import numpy as np
 from pnulearn.search import single_blas_thread
 
 LONG = 60.0  # seconds for one fit beyond which the user is told without asking
+SMALL = 1e11  # operations
 PROBE = 400  # rows of the matrix product that measures this machine
+MATRICES = 5  # n × n, at a time
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,6 @@ class Cost:
         return f"{self.seconds / length:.2g} {name} and {self.bytes / 1e9:.1g} GB"
 
 
-def cost_of(flops: float, n_matrices: float, n_rows: int) -> Cost:
-    """Cost of so many floating point operations in matrix products, and so many n × n matrices at a time."""
-    return Cost(flops / flops_per_second(), n_matrices * n_rows**2 * 8)
-
-
 def flops_per_second() -> float:
     """Speed of a matrix product on one core, measured now: the fastest of three."""
     A = np.full((PROBE, PROBE), 0.5)
@@ -49,11 +46,20 @@ def flops_per_second() -> float:
     return 2 * PROBE**3 / min(times)
 
 
-def announce(cost: Cost, n_rows: int, n_candidates: int, say: Callable[[str], None], advice: str) -> None:
-    """Tell what one fit on all rows will cost: always through `say`, and as a warning if it is long."""
+def announce(
+    flops: float, n_rows: int, n_candidates: int, *, advice: str, say: Callable[[str], None] | None = None
+) -> None:
+    """Tell what one fit on all rows will cost: through `say` if somebody listens, and as a warning if it is long.
+
+    A fit of so few operations that no machine needs a minute for them is not worth measuring the machine.
+    """
+    if say is None and flops < SMALL:
+        return
+    cost = Cost(flops / flops_per_second(), MATRICES * n_rows**2 * 8)
     message = f"One fit on {n_rows} rows will take about {cost}."
     if n_candidates > 1:
         message += f" The search fits {n_candidates} candidates on every split before that."
-    say(message)
+    if say is not None:
+        say(message)
     if cost.seconds > LONG:
         warnings.warn(f"{message} {advice}", UserWarning, stacklevel=4)
