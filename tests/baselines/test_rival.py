@@ -41,9 +41,9 @@ def every(models):
     return pytest.mark.parametrize("model", [clone(model) for model in models], ids=name)
 
 
-@every(FIXED)
+@every([*FIXED, *(clone(model).set_params(bandwidth=[0.5, 2.0], cv=2) for model in (FIXED[0], FIXED[2], FIXED[4]))])
 def test_scikit_learn_accepts_it(model):
-    """No expected failures."""
+    """No expected failures, with and without a search."""
     model = clone(model).set_params(prior=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the checks fit {−1, 1} without unlabelled rows
@@ -217,6 +217,14 @@ def test_a_wrong_alpha_is_refused(model, value, message):
 def test_a_wrong_bandwidth_is_refused(value):
     with pytest.raises(ValueError, match="bandwidth must be"):
         SMIRClassifier(bandwidth=value).fit(X, Y)
+
+
+@every(FIXED)
+def test_a_missing_value_is_refused_with_its_place(model):
+    rows = X.copy()
+    rows[3, 1] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 1"):
+        clone(model).fit(rows, Y)
 
 
 def test_an_unknown_kernel_is_refused():
