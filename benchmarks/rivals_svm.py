@@ -1,6 +1,7 @@
 """WellSVM and S4VM against R's RSSL: errors over many splits, seconds per fit, and what 5,000 unlabelled rows cost.
 
     PNULEARN_DATA=folder-of-npz python benchmarks/rivals_svm.py splits [number]
+    PNULEARN_DATA=folder-of-npz python benchmarks/rivals_svm.py clouds [number of splits]
     PNULEARN_DATA=folder-of-npz python benchmarks/rivals_svm.py large [unlabelled rows]
 
 RSSL 0.9.7 was run once on ten splits (35 positive and 15 negative labels, 150 + 150 unlabelled, 1000 test rows,
@@ -19,6 +20,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from sklearn.svm import SVC
 
 from pnulearn.baselines import S4VM, LaplacianSVM, WellSVM
 from pnulearn.baselines.kernel import median_distance
@@ -112,6 +114,36 @@ def splits(n_splits: int) -> None:
             print(f"{title:<19}{name:<9}{line}{verdict:>10}{on_test:10.1f}{seconds:8.3f}{speed:13.1f}x", flush=True)
 
 
+def clouds(n_splits: int) -> None:
+    """Where they shine (g50c: two clouds) and where not: errors on new rows with 10 + 10 labels and 300 unlabelled."""
+    titles = ("supervised SVM", "WellSVM, share .5", "WellSVM, share .7", "S4VM, share .5")
+    print(f"{'set':<10}" + "".join(f"{title:>22}" for title in titles))
+    for name in ("g50c", "banana", "phoneme"):
+        X, y = load(name)
+        errors = np.array([cloud_errors(X, y, seed) for seed in range(n_splits)])
+        mean, stderr = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_splits)
+        print(f"{name:<10}" + "".join(f"{m:15.1f} ± {s:4.1f}" for m, s in zip(mean, stderr, strict=True)), flush=True)
+
+
+def cloud_errors(X: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
+    """Errors in % of the four models of `clouds` on one split."""
+    rng = np.random.default_rng(seed)
+    positive, negative = (rng.permutation(np.flatnonzero(y == sign)) for sign in (1, -1))
+    parts = (slice(10), slice(10, 160), slice(160, 660))
+    labeled, unlabeled, test = (np.concatenate([positive[part], negative[part]]) for part in parts)
+    X_train = X[np.concatenate([labeled, unlabeled])]
+    y_train = np.concatenate([y[labeled], np.full(len(unlabeled), np.nan)])
+    bandwidth = median_distance(X_train)
+    common = {"C": 1.0, "C_unlabeled": 0.1, "bandwidth": bandwidth}
+    fitted = [
+        SVC(C=1.0, gamma=1 / (2 * bandwidth**2)).fit(X[labeled], y[labeled]),
+        WellSVM(prior=0.5, **common).fit(X_train, y_train),
+        WellSVM(prior=0.7, **common).fit(X_train, y_train),
+        S4VM(prior=0.5, random_state=seed, **common).fit(X_train, y_train),
+    ]
+    return [100 * np.mean(model.predict(X[test]) != y[test]) for model in fitted]
+
+
 def large(n_unlabeled: int) -> None:
     """What is announced and what it takes with so many unlabelled rows of magic (C = 1, C_unlabeled = 0.1)."""
     X, y = load("magic")
@@ -131,5 +163,6 @@ def large(n_unlabeled: int) -> None:
 
 if __name__ == "__main__":
     what, number = [*sys.argv[1:], "splits"][0], [*sys.argv[2:], None][0]
+    runs = {"splits": (splits, 10), "clouds": (clouds, 10), "large": (large, 5000)}
     with single_blas_thread():
-        large(int(number or 5000)) if what == "large" else splits(int(number or 10))
+        runs[what][0](int(number or runs[what][1]))
