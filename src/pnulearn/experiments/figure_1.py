@@ -82,12 +82,11 @@ def variance_ratios(
         mix = fixed if fixed is not None else per_draw_mix(p, n, prior)
         plain = prior * p + (1 - prior) * n
         mixed = (1 + mix) * prior * p + (1 - mix) * (1 - prior) * n + mix * (u - prior)
-        measured.append(_ratio(mixed.var(), plain.var()))
-        if fixed is None:
-            predicted.append(np.nan)
-        else:
-            base = risk_variance(pnu(prior, 0.0), covariance)
-            predicted.append(_ratio(risk_variance(pnu(prior, fixed), covariance), base))
+        base = risk_variance(pnu(prior, 0.0), covariance)
+        if not base > 0:  # a constant classifier: neither risk varies
+            return np.full(len(UNLABELED_SIZES), np.nan), np.full(len(UNLABELED_SIZES), np.nan)
+        measured.append(mixed.var() / plain.var())
+        predicted.append(np.nan if fixed is None else risk_variance(pnu(prior, fixed), covariance) / base)
     return np.array(measured), np.array(predicted)
 
 
@@ -131,9 +130,10 @@ def draw_rates(
 
 def write(rows: Iterable[Row], folder: Path, stem: str = "figure-1") -> list[Path]:
     """Draw measured ratios (points, with standard errors) on the theory (lines), one picture per class weights."""
-    rows = [row for row in rows if np.isfinite(row["ratio"]).all()]
+    every = list(rows)
+    rows = [row for row in every if np.isfinite(row["ratio"]).all()]
     labels = ("unlabelled rows", "variance of the PNU risk / variance of the PN risk")
-    paths = [write_text(folder / f"{stem}.md", report(rows))] if rows else []
+    paths = [write_text(folder / f"{stem}.md", report(rows, len(every) - len(rows)))] if rows else []
     for (weights,), part in grouped(rows, ("weights",)).items():
         curves = [
             Curve(f"{name}, {method}", f"prior {prior}", UNLABELED_SIZES, *_measured_and_theory(values))
@@ -143,7 +143,7 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "figure-1") -> list[Pat
     return paths
 
 
-def report(rows: Sequence[Row]) -> str:
+def report(rows: Sequence[Row], dropped: int) -> str:
     """Every curve at its ends, and how far its points lie from the theory in standard errors."""
     lines = []
     for place, values in grouped(rows, ("weights", "set", "prior", "method")).items():
@@ -165,7 +165,10 @@ def report(rows: Sequence[Row]) -> str:
         lines.append([Text(word) for word in words])
     heading = ["training weights", "set", "prior", "mix", "trials", "ratio at 10 U", "at 300 U", "theory at 300 U"]
     table = Table([*heading, "points within 2 s.e. of theory"], lines)
-    return "# Figure 1\n\nVariance of the PNU risk over that of the PN risk.\n\n" + table.markdown()
+    text = "Variance of the PNU risk over that of the PN risk, mean over trials and standard error."
+    if dropped:
+        text += f" {dropped} curves of constant classifiers, whose risk does not vary, are left out."
+    return f"# Figure 1\n\n{text}\n\n{table.markdown()}"
 
 
 def _measured_and_theory(rows: Sequence[Row]) -> tuple[NDArray, NDArray | None]:
@@ -179,10 +182,6 @@ def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
     for row in rows:
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
     return groups
-
-
-def _ratio(above: float, below: float) -> float:
-    return float(above / below) if below > 0 else np.nan
 
 
 def _rounded(values: NDArray) -> list[float]:
