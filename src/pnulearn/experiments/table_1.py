@@ -21,7 +21,7 @@ PRIOR = 0.5
 VALIDATION = (10, 10)
 TRIALS = 50
 QUICK_TRIALS = 5
-METHODS: tuple[str, ...] = (
+QUICK_METHODS: tuple[str, ...] = (
     "pnu",
     "pnu-average",
     "punu",
@@ -32,7 +32,8 @@ METHODS: tuple[str, ...] = (
     "svm",
     "logistic",
 )
-QUICK_METHODS = METHODS
+RIVALS = ("er", "lapsvm", "smir", "wellsvm", "s4vm")
+METHODS: tuple[str, ...] = (*QUICK_METHODS, *RIVALS, *(f"{rival}-labeled" for rival in RIVALS))
 
 __all__ = ["METHODS", "QUICK_METHODS", "QUICK_SETS", "QUICK_TRIALS", "SETS", "TRIALS", "cells", "run", "write"]
 

@@ -18,7 +18,7 @@ from pnulearn.experiments.methods import Method, register_method
 from pnulearn.experiments.trials import Trial
 
 COARSE_FACTORS = (0.5, 1.0, 2.0)
-COARSE = {
+COARSE: dict[str, dict[str, Any]] = {
     "WellSVM": {"C_unlabeled": (0.01, 0.1, 1.0)},
     "S4VM": {"C_unlabeled": (0.01, 0.1), "n_starts": 30, "n_separators": 6},
 }
@@ -26,7 +26,7 @@ COARSE = {
 
 def _learner(rival: str, labeled_share: bool) -> Any:
     def learn(trial: Trial) -> Any:
-        parameters: dict[str, Any] = dict(COARSE.get(rival, {}))
+        parameters = dict(COARSE.get(rival, {}))
         if rival in COARSE:
             parameters["bandwidth"] = np.median(pdist(trial.X)) * np.array(COARSE_FACTORS)
         prior = "labeled" if labeled_share else trial.prior
@@ -45,5 +45,7 @@ for name, title, rival in (
     ("wellsvm", "WellSVM", "WellSVM"),
     ("s4vm", "S4VM", "S4VM"),
 ):
+    if not hasattr(baselines, rival):
+        continue
     register_method(Method(name, title, _learner(rival, labeled_share=False), "rival"))
     register_method(Method(f"{name}-labeled", f"{title}, labelled share", _learner(rival, labeled_share=True), "rival"))
