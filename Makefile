@@ -40,5 +40,14 @@ $(VENV)/.bench: $(STAMP)
 	$(VENV)/bin/uv pip install --quiet --python $(PY) -e ".[bench]" || $(PY) -m pip install --quiet -e ".[bench]"
 	touch $@
 
+docs: $(VENV)/.docs
+	$(PY) docs/run_blocks.py
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html"
+
+$(VENV)/.docs: $(STAMP)
+	$(VENV)/bin/uv pip install --quiet --python $(PY) -e ".[docs]" || $(PY) -m pip install --quiet -e ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/generated

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+MOST_WORDS = 12
 COLORS = {"error": "31", "warning": "33", "note": "36"}
 
 
@@ -85,5 +86,6 @@ def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_words(item)}" for key, item in value.items() if item is not None)
     if isinstance(value, list | tuple):
-        return ", ".join(map(_words, value))
+        more = f" and {len(value) - MOST_WORDS} more" if len(value) > MOST_WORDS else ""
+        return ", ".join(map(_words, value[:MOST_WORDS])) + more
     return f"{value:.4g}" if isinstance(value, float) else str(value)
