@@ -60,6 +60,15 @@ def test_the_splitter_partitions_rows_and_repeats_itself():
         assert (y[test] == 0).sum() == 1
 
 
+@pytest.mark.parametrize("train_on_unlabeled", [False, True])
+def test_unlabeled_rows_are_trained_on_only_if_asked_for(train_on_unlabeled):
+    y = np.array([1.0] * 6 + [0.0] * 3 + [np.nan] * 20)
+    for train, test in PNUStratifiedKFold(3, train_on_unlabeled=train_on_unlabeled).split(y=y):
+        assert np.isnan(y[test]).any()
+        expected = np.setdiff1d(np.arange(29 if train_on_unlabeled else 9), test)
+        np.testing.assert_array_equal(train, expected)
+
+
 @pytest.mark.parametrize("n_splits", [1, 30])
 def test_impossible_numbers_of_folds_are_refused(n_splits):
     with pytest.raises(ValueError, match="cv must be between 2 and"):

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from pnulearn.labels import decode_labels
+from pnulearn.labels import UNLABELED, decode_labels
 
 
 class PNUStratifiedKFold(BaseCrossValidator):
@@ -20,6 +20,9 @@ class PNUStratifiedKFold(BaseCrossValidator):
     A class with fewer rows than folds is spread over as many folds as it has rows; the others hold none of it,
     which is why our scores pool counts over folds.
 
+    Most classifiers cannot be fitted on rows without a label, so those rows are held out for scoring only. For a
+    classifier that learns from them, such as `PNUClassifier`, pass train_on_unlabeled=True.
+
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 4
     >>> for train, test in PNUStratifiedKFold(2, random_state=0).split(y=y):
     ...     print(sorted(str(y[i]) for i in test))
@@ -27,8 +30,16 @@ class PNUStratifiedKFold(BaseCrossValidator):
     ['0', '0', '1', '1', 'None', 'None']
     """
 
-    def __init__(self, n_splits: int = 5, *, unlabeled: Any = None, random_state: Any = None):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        train_on_unlabeled: bool = False,
+        unlabeled: Any = None,
+        random_state: Any = None,
+    ):
         self.n_splits = n_splits
+        self.train_on_unlabeled = train_on_unlabeled
         self.unlabeled = unlabeled
         self.random_state = random_state
 
@@ -40,10 +51,12 @@ class PNUStratifiedKFold(BaseCrossValidator):
         """Yield (train, test) row numbers; X is not looked at and may be left out."""
         if y is None:
             raise ValueError("PNUStratifiedKFold needs y: it spreads the positive, negative and unlabelled rows.")
-        yield from self.split_codes(decode_labels(y, self.unlabeled).codes)
+        codes = decode_labels(y, self.unlabeled).codes
+        for train, test in self.split_codes(codes):
+            yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test
 
     def split_codes(self, codes: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-        """The same for class codes, −1 being unlabelled."""
+        """The same for class codes, −1 being unlabelled; every row that is not tested is for training."""
         order = check_random_state(self.random_state).permutation(len(codes))
         fold = assign_folds(codes, self.n_splits, order)
         for k in range(self.n_splits):
