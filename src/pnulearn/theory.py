@@ -1,11 +1,176 @@
-"""What the theory says about a risk before any of it is minimised: variances and the mixes that make them small."""
+"""What the theory says before anything is minimised: error bounds, variances, and the mixes that make them small.
+
+Theorems 1 and 2 are `error_bound`, Theorems 3 and 4 are `Psi`, for a limited number of unlabelled rows too.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn.risks import Risk, nu, pn, pnu, pu
+
+# loss: (c with zero-one ≤ c loss, samples whose deviations are bounded at once)
+BOUNDED_LOSSES = {"ramp": (2, 3), "truncated_squared": (4, 4)}
+
+
+def error_bound(
+    empirical: float,
+    risk: Risk,
+    sizes: Sequence[float],
+    *,
+    loss: Literal["ramp", "truncated_squared"] = "ramp",
+    radius: float,
+    delta: float = 0.05,
+) -> float:
+    """Upper bound on the error rate, true for all models of that radius at once with probability 1 − δ.
+
+    Theorem 1 (ramp):  2 R̂ + (2 C_w C_φ + √(2 ln(3/δ))) χ;  Theorem 2 (truncated squared):  4 R̂ + (4 C_w C_φ +
+    √(2 ln(4/δ))) χ;  χ = Σ c_s / √n_s, where c_s is read off the risk's table.
+
+    >>> from pnulearn.risks import pnu
+    >>> round(error_bound(0.05, pnu(0.3, 0.5), (1000, 1000, 10_000), radius=2), 3)
+    0.308
+
+    Parameters
+    ----------
+    empirical : the empirical risk of that table and that loss, or of the squared loss in place of the truncated one.
+    sizes : n_P, n_N, n_U.
+    radius : C_w C_φ, a bound on |w| times one on |φ(x)|; √b bounds |φ(x)| for b Gaussian basis functions.
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
+    if loss not in BOUNDED_LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(map(repr, BOUNDED_LOSSES))}, got {loss!r}.")
+    factor, n_events = BOUNDED_LOSSES[loss]
+    constant = factor * radius + sqrt(2 * log(n_events / delta))
+    return factor * empirical + constant * confidence_term(risk, sizes, loss)
+
+
+def confidence_term(risk: Risk, sizes: Sequence[float], loss: str = "ramp") -> float:
+    """χ = Σ c_s / √n_s, how fast each sample pays.
+
+    For the ramp loss ℓ(−m) = 1 − ℓ(m), so the two weights of a sample act as one, c = |w − w′|. For the truncated
+    squared loss opposite weights act through the composite loss ℓ(m) − ℓ(−m), which has the same Lipschitz
+    constant as ℓ, and weights of one sign add up: c = max(|w|, |w′|, |w + w′|).
+    """
+    first, second = risk.table.T
+    ways = [first - second] if loss == "ramp" else [first, second, first + second]
+    weights = np.abs(ways).max(axis=0)
+    return float(sum(c / sqrt(n) if n else inf for c, n in zip(weights, sizes, strict=True) if c))
+
+
+def pu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabeled: float) -> float:
+    """α_PU,PN = (θ/√n_P + 1/√n_U) / ((1 − θ)/√n_N) of Niu et al. (2016); above 1, PN promises more than PU.
+
+    >>> round(pu_against_pn(0.3, 10, 10, 1000), 2)
+    0.57
+    """
+    return (prior / sqrt(n_positive) + 1 / sqrt(n_unlabeled)) / ((1 - prior) / sqrt(n_negative))
+
+
+def nu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabeled: float) -> float:
+    """α_NU,PN = ((1 − θ)/√n_N + 1/√n_U) / (θ/√n_P); above 1, PN promises more than NU."""
+    return pu_against_pn(1 - prior, n_negative, n_positive, n_unlabeled)
+
+
+@dataclass(frozen=True)
+class Psi:
+    """Variances of the three terms of a risk with a symmetric loss, ℓ(m) + ℓ(−m) = 1 (zero-one, ramp, sigmoid).
+
+    ψ_P = θ² Var_P[ℓ(g)] / n_P,  ψ_N = (1 − θ)² Var_N[ℓ(−g)] / n_N,  ψ_U = Var_U[ℓ(−g)] / n_U; unlimited U is ψ_U = 0.
+    PUNU at γ is PNU at η = 1 − 2 γ, so one formula serves both.
+
+    >>> psi = Psi.of_rates(0.2, 0.25, prior=0.3, sizes=(10, 10, 100))
+    >>> round(psi.best_mix, 3), round(psi.ratio(psi.best_mix), 3)
+    (0.593, 0.567)
+    """
+
+    positive: float
+    negative: float
+    unlabeled: float = 0.0
+
+    @classmethod
+    def of_rates(
+        cls, false_negative_rate: float, false_positive_rate: float, *, prior: float, sizes: Sequence[float]
+    ) -> Psi:
+        """ψ of the zero-one loss, from the two error rates of a classifier; a missing sample gives infinity."""
+        said_positive = prior * (1 - false_negative_rate) + (1 - prior) * false_positive_rate
+        rates = np.array([false_negative_rate, false_positive_rate, said_positive])
+        spread = np.array([prior**2, (1 - prior) ** 2, 1.0]) * rates * (1 - rates)
+        return cls(*(float(v / n) if n else inf for v, n in zip(spread, sizes, strict=True)))
+
+    @property
+    def labeled(self) -> float:
+        """Variance of the PN risk, ψ_P + ψ_N."""
+        return self.positive + self.negative
+
+    @property
+    def best_mix(self) -> float:
+        """η* = (ψ_N − ψ_P) / (ψ_P + ψ_N + ψ_U), the PNU mix of least variance; 0 if nothing varies."""
+        total = self.labeled + self.unlabeled
+        if total == inf:
+            return self._limit_mix()
+        return (self.negative - self.positive) / total if total else 0.0
+
+    @property
+    def best_punu_mix(self) -> float:
+        """γ* = (1 − η*) / 2; with unlimited U it is ψ_P / (ψ_P + ψ_N), Theorem 3."""
+        return (1 - self.best_mix) / 2
+
+    def variance(self, mix: float) -> float:
+        """Var[PNU at η] = (1 + η)² ψ_P + (1 − η)² ψ_N + η² ψ_U."""
+        weights = ((1 + mix) ** 2, (1 - mix) ** 2, mix**2)
+        parts = (self.positive, self.negative, self.unlabeled)
+        return sum(w * psi for w, psi in zip(weights, parts, strict=True) if w)
+
+    def ratio(self, mix: float) -> float:
+        """Variance of the PNU risk over that of the PN risk."""
+        return self.variance(mix) / self.labeled
+
+    def _limit_mix(self) -> float:
+        """With a sample missing: PN without U, PU without N, NU without P."""
+        if self.unlabeled == inf:
+            return 0.0
+        return 1.0 if self.positive < inf else -1.0
+
+
+def helpful_mixes(psi: Psi) -> tuple[float, float]:
+    """The open interval of mixes whose variance is below that of PN: between 0 and 2 η* (Theorems 3 and 4).
+
+    >>> low, high = helpful_mixes(Psi(1.0, 2.0))
+    >>> low, round(high, 3)
+    (0.0, 0.667)
+    """
+    low, high = sorted((0.0, 2 * psi.best_mix))
+    return max(low, -1.0), min(high, 1.0)
+
+
+def unlabeled_to_help(psi: Psi, n_unlabeled: float, mix: float) -> float:
+    """Number of unlabelled rows beyond which PNU at that fixed mix has less variance than PN; may be infinite.
+
+    `psi.unlabeled` belongs to `n_unlabeled` rows. At the paper's mix, (ψ_N − ψ_P)/(ψ_N + ψ_P), this is
+    Var_U / (ψ_P + ψ_N); the finite-sample mix helps with any number.
+
+    >>> psi = Psi.of_rates(0.2, 0.25, prior=0.3, sizes=(10, 10, 1))
+    >>> round(unlabeled_to_help(psi, 1, Psi(psi.positive, psi.negative).best_mix), 1)
+    22.8
+    """
+    gain = 2 * mix * (psi.negative - psi.positive) - mix**2 * psi.labeled
+    return mix**2 * psi.unlabeled * n_unlabeled / gain if gain > 0 else inf
+
+
+def unlabeled_enough(psi: Psi, n_unlabeled: float, share: float = 0.9) -> float:
+    """Number of unlabelled rows that bring that share of all the variance reduction U could ever bring.
+
+    With the finite-sample mix the reduction is (ψ_N − ψ_P)² / (ψ_P + ψ_N + ψ_U).
+    """
+    return share / (1 - share) * psi.unlabeled * n_unlabeled / psi.labeled
 
 
 def heuristic_mix(prior: float, n_positive: float, n_negative: float) -> float:
@@ -16,12 +181,11 @@ def heuristic_mix(prior: float, n_positive: float, n_negative: float) -> float:
     >>> round(heuristic_mix(0.3, 10, 10), 4)
     0.6897
     """
-    psi_positive, psi_negative = prior**2 / n_positive, (1 - prior) ** 2 / n_negative
-    return (psi_negative - psi_positive) / (psi_negative + psi_positive)
+    return Psi(prior**2 / n_positive, (1 - prior) ** 2 / n_negative).best_mix
 
 
 def risk_variance(risk: Risk, covariance: NDArray) -> float:
-    """Variance of an empirical risk: Σ over samples c of  w_c' Σ_c w_c, with w_c the risk's weights.
+    """Variance of an empirical risk, for any loss: Σ over samples s of  w_s′ Σ_s w_s, with w_s the risk's weights.
 
     `covariance` has shape (3, 2, 2): on P, N and U, that of the mean losses of g and of −g.
     """
@@ -33,12 +197,12 @@ def best_mix(prior: float, covariance: NDArray) -> float:
 
     On either side of 0 the variance is a parabola in the mix; the lower of the two clipped minima is taken.
     """
-    sides = [_best_share(pn(prior), pu(prior), covariance), -_best_share(pn(prior), nu(prior), covariance)]
+    sides = [best_share(pn(prior), pu(prior), covariance), -best_share(pn(prior), nu(prior), covariance)]
     return min(sides, key=lambda mix: risk_variance(pnu(prior, mix), covariance))
 
 
-def _best_share(base: Risk, other: Risk, covariance: NDArray) -> float:
-    """γ in [0, 1] of least variance in (1 − γ) base + γ other."""
+def best_share(base: Risk, other: Risk, covariance: NDArray) -> float:
+    """γ in [0, 1] of least variance in (1 − γ) base + γ other: PNPU, PNNU or PUNU, for any loss."""
     step = other + (-1.0) * base
     curvature = risk_variance(step, covariance)
     slope = float(np.einsum("ci,cij,cj->", base.table, covariance, step.table))

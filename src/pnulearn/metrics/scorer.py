@@ -1,0 +1,107 @@
+"""Scores of any scikit-learn classifier, and a scorer for `GridSearchCV` and friends that uses unlabelled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pnulearn.labels import decode_labels
+from pnulearn.losses import Loss, as_loss
+from pnulearn.metrics.groups import check_share
+from pnulearn.metrics.risk import Mix, pnu_risk
+
+
+@dataclass(frozen=True)
+class PNUScorer:
+    """Minus the PNU risk of a fitted classifier: greater is better. Made by `make_pnu_scorer`."""
+
+    prior: float
+    mix: Mix = "heuristic"
+    loss: str | Loss = "zero_one"
+    nonnegative: bool = False
+    unlabeled: Any = None
+    pos_label: Any = None
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        negative, positive = two_classes(estimator, self.unlabeled, self.pos_label)
+        estimate = pnu_risk(
+            y,
+            signed_scores(estimator, X, negative, positive),
+            prior=self.prior,
+            mix=self.mix,
+            loss=self.loss,
+            nonnegative=self.nonnegative,
+            unlabeled=self.unlabeled,
+            pos_label=positive,
+            sample_weight=sample_weight,
+        )
+        return -estimate.value
+
+
+def make_pnu_scorer(
+    prior: float,
+    *,
+    mix: Mix = "heuristic",
+    loss: str | Loss = "zero_one",
+    nonnegative: bool = False,
+    unlabeled: Any = None,
+    pos_label: Any = None,
+) -> PNUScorer:
+    """A scorer for `GridSearchCV(..., cv=PNUStratifiedKFold(5), scoring=make_pnu_scorer(prior=0.3))`.
+
+    The score is minus the PNU risk, so greater is better, and for the zero-one loss 1 + score estimates the accuracy.
+    The mix is by default the heuristic one, which is the same for all candidates and keeps their scores comparable.
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from pnulearn.folds import PNUStratifiedKFold
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1.0, 0.0, np.nan], [20, 20, 200])
+    >>> X = rng.normal(size=(240, 2)) + 2 * np.concatenate([np.ones(20), np.zeros(20), rng.random(200) < 0.3])[:, None]
+    >>> scores = cross_val_score(
+    ...     LogisticRegression(), X, y, cv=PNUStratifiedKFold(5, random_state=0), scoring=make_pnu_scorer(prior=0.3)
+    ... )
+    >>> round(float(1 + scores.mean()), 2)
+    0.86
+    """
+    as_loss(loss)
+    return PNUScorer(check_share("prior", prior), mix, loss, nonnegative, unlabeled, pos_label)
+
+
+def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) -> tuple[Any, Any]:
+    """The negative and the positive label of a fitted classifier, the marker of unlabelled rows set aside."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        raise TypeError(f"{type(estimator).__name__} has no classes_: a fitted classifier is needed.")
+    names = [name for name in np.asarray(classes).tolist() if unlabeled is None or name != unlabeled]
+    if len(names) > 2:
+        raise ValueError(
+            f"Two classes can be judged, and the classifier knows {len(names)}: {names}. "
+            "Pass unlabeled=... if one of these marks unlabelled rows."
+        )
+    if pos_label is not None or len(names) == 1:
+        names = decode_labels([*names, None], None, pos_label).classes.tolist()
+    return names[0], names[1]
+
+
+def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> NDArray:
+    """g(x), positive for the positive class, from decision_function, predict_proba or predict, whichever is there.
+
+    Of classifiers that know a third class (the marker of unlabelled rows), the two columns are compared.
+    """
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            return _oriented(np.asarray(getattr(estimator, method)(X)), list(estimator.classes_), negative, positive)
+    predicted = np.asarray(estimator.predict(X))
+    return (predicted == positive) * 1.0 - (predicted == negative) * 1.0
+
+
+def _oriented(values: NDArray, classes: list, negative: Any, positive: Any) -> NDArray:
+    if values.ndim == 1:
+        return values if classes[-1] == positive else -values
+    columns = [values[:, classes.index(c)] if c in classes else np.zeros(len(values)) for c in (positive, negative)]
+    return columns[0] - columns[1]
