@@ -40,7 +40,7 @@ def new_figure(width: float, height: float) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("Drawing needs matplotlib: pip install 'pnulearn[report]'.") from error
-    matplotlib.rcParams["svg.hashsalt"] = "pnulearn"
+    matplotlib.rcParams.update({"svg.hashsalt": "pnulearn", "svg.fonttype": "none"})
     return Figure(figsize=(width, height), layout="constrained")
 
 
