@@ -71,7 +71,7 @@ def grid_search_seconds(X: np.ndarray, y: np.ndarray, bandwidths: np.ndarray) ->
     search = GridSearchCV(
         PNU_SL(PRIOR, n_basis=N_CENTERS),
         candidates,
-        cv=PNUStratifiedKFold(5, unlabeled=0, random_state=0),
+        cv=PNUStratifiedKFold(5, train_on_unlabeled=True, unlabeled=0, random_state=0),
         scoring="accuracy",
     )
     with warnings.catch_warnings():
