@@ -1,6 +1,38 @@
 """Class priors: how many positives there are among the unlabelled rows, and how sure that is."""
 
-from pnulearn.priors.energy import energy_prior
+from pnulearn.priors.auto import AutoPrior
+from pnulearn.priors.bbe import BBEPrior
+from pnulearn.priors.dedpul import DEDPULPrior
+from pnulearn.priors.em import EMPrior
+from pnulearn.priors.energy import EnergyPrior, energy_prior
 from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.estimator import PriorEstimator
+from pnulearn.priors.kernel_mean import KernelMeanPrior
+from pnulearn.priors.km import KMPrior
+from pnulearn.priors.pe import PearsonPrior
+from pnulearn.priors.penl1 import PenalizedL1Prior
+from pnulearn.priors.resolve import METHODS, estimate_prior, resolve_prior
+from pnulearn.priors.roc import ROCPrior
+from pnulearn.priors.scores import ScorePrior
+from pnulearn.priors.tice import TIcEPrior
 
-__all__ = ["PriorEstimate", "energy_prior"]
+__all__ = [
+    "METHODS",
+    "AutoPrior",
+    "BBEPrior",
+    "DEDPULPrior",
+    "EMPrior",
+    "EnergyPrior",
+    "KMPrior",
+    "KernelMeanPrior",
+    "PearsonPrior",
+    "PenalizedL1Prior",
+    "PriorEstimate",
+    "PriorEstimator",
+    "ROCPrior",
+    "ScorePrior",
+    "TIcEPrior",
+    "energy_prior",
+    "estimate_prior",
+    "resolve_prior",
+]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
-from sklearn.utils import check_random_state
 
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.groups import Groups, limited, split_groups, standardized
+from pnulearn.priors.estimator import PriorEstimator, generator
+from pnulearn.priors.groups import Groups, split_groups, standardized
 from pnulearn.priors.mixture import match_mixture
 
 MOST_UNLABELED = 5000
@@ -37,6 +36,7 @@ def energy_prior(
     simplex. Columns are standardised first; beyond 5000 distinct unlabelled rows (2000 of a class) a random choice
     that does not depend on the order of the rows is used. n_bootstrap=0 skips the interval.
 
+    >>> import numpy as np
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [0.15], [0.05], [1.1]])
     >>> print(energy_prior(X, np.array([0, 0, 1, 1, -1, -1, -1, -1]), n_bootstrap=0))
     0.219 (energy, no interval)
@@ -49,8 +49,50 @@ def energy_prior(
         bias_correction=bias_correction,
         confidence=confidence,
         n_bootstrap=n_bootstrap,
-        rng=np.random.default_rng(check_random_state(random_state).randint(2**31)),
+        rng=generator(random_state),
     )
+
+
+class EnergyPrior(PriorEstimator):
+    """Class prior(s) at which the mixture of the labelled classes is nearest to U in energy distance.
+
+    `bias_correction=False` is the published V-statistic; see `energy_prior` for the formula and for what it does.
+
+    >>> X = [[0.0], [0.2], [1.0], [1.2], [0.1], [0.15], [0.05], [1.1]]
+    >>> EnergyPrior(n_bootstrap=0).fit(X, ["no", "no", "yes", "yes", None, None, None, None]).prior_
+    0.219
+    """
+
+    method = "energy"
+
+    def __init__(
+        self,
+        bias_correction: bool = True,
+        *,
+        confidence: float = 0.9,
+        n_bootstrap: int = 500,
+        unlabeled: Any = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ):
+        self.bias_correction = bias_correction
+        self.confidence = confidence
+        self.n_bootstrap = n_bootstrap
+        self.unlabeled = unlabeled
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+        return energy_prior(
+            X,
+            codes,
+            weight,
+            n_classes=n_classes,
+            bias_correction=self.bias_correction,
+            confidence=self.confidence,
+            n_bootstrap=self.n_bootstrap,
+            random_state=self.random_state,
+        )
 
 
 def read_groups(X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) -> Groups:
@@ -61,8 +103,7 @@ def read_groups(X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) 
     missing = [k for k, group in enumerate(groups.classes) if len(group) == 0]
     if missing:
         raise ValueError(
-            f"No labelled rows of class number {missing[0]}: this method needs every class. "
-            "With positive and unlabelled rows only, use a method such as 'km2'."
+            f"No labelled rows of class number {missing[0]}: this method needs every class. With one labelled class "
+            "and unlabelled rows, use a method such as 'bbe', or pass prior as a number."
         )
-    classes = tuple(limited(group, MOST_LABELED) for group in groups.classes)
-    return Groups(classes, limited(groups.unlabeled, MOST_UNLABELED))
+    return groups.limited(MOST_LABELED, MOST_UNLABELED)

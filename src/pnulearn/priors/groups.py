@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.metrics import euclidean_distances
 
 from pnulearn.folds import row_keys
 from pnulearn.labels import UNLABELED
 
 KEY_SEED = 0
+MOST_MEASURED = 400
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,22 @@ class Group:
         return len(self.weight)
 
     @property
-    def total(self) -> float:
-        return float(self.weight.sum())
+    def size(self) -> float:
+        """How many rows it is worth: weights of one or more count copies, smaller ones only compare rows."""
+        return float(self.weight.sum() ** 2 / np.minimum(self.weight, self.weight**2).sum()) if len(self) else 0.0
+
+    @property
+    def share(self) -> NDArray:
+        """Weights that add up to one."""
+        return self.weight / self.weight.sum()
+
+    def first(self, most: int) -> Group:
+        """At most `most` distinct rows: a random choice that does not depend on the order of the rows."""
+        return self if len(self) <= most else Group(self.X[:most], self.weight[:most])
+
+    def after(self, most: int) -> Group:
+        """The rows that `first` leaves out."""
+        return Group(self.X[most:], self.weight[most:])
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,10 @@ class Groups:
         """The same groups with changed features."""
         *classes, unlabeled = (Group(change(group.X), group.weight) for group in self.all)
         return Groups(tuple(classes), unlabeled)
+
+    def limited(self, labeled: int, unlabeled: int) -> Groups:
+        """At most so many distinct rows of each class and of U."""
+        return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
 
 
 def split_groups(X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> Groups:
@@ -66,35 +86,40 @@ def _gathered(X: Any, keys: NDArray, weight: NDArray, rows: NDArray) -> Group:
     return Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first)))
 
 
-def limited(group: Group, most: int) -> Group:
-    """At most `most` distinct rows: the first ones by key, which is a random choice that does not depend on order."""
-    return group if len(group) <= most else Group(group.X[:most], group.weight[:most])
+def stack(parts: Sequence[Any]) -> Any:
+    """Rows of several dense or of several CSR matrices, one below the other."""
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
+def typical_distance(X: Any) -> float:
+    """The median distance between the first few hundred rows, the unit of every bandwidth here."""
+    few = X[:MOST_MEASURED]
+    distances = euclidean_distances(few)[np.triu_indices(few.shape[0], 1)]
+    positive = distances[distances > 1e-7]
+    if len(positive) == 0:
+        raise ValueError(
+            "All rows are identical, so there is no distance to take a bandwidth from and nothing to tell the classes "
+            "apart by. Check the columns of X, or pass prior as a number."
+        )
+    return float(np.median(positive))
 
 
 def standardized(groups: Groups) -> Groups:
     """Columns divided by their weighted standard deviation over all rows; constant columns become zero.
 
-    Dense columns are centred as well, for accuracy: nothing that only looks at distances notices.
+    Dense columns are centred as well, for accuracy: distances do not notice.
     """
-    weight = np.concatenate([group.weight for group in groups.all])
-    if sparse.issparse(groups.unlabeled.X):
-        mean, deviation = _moments(sparse.vstack([group.X for group in groups.all], format="csr"), weight)
-        scale = sparse.diags_array(_inverse(deviation, mean))
-        return groups.map(lambda X: sparse.csr_array(X @ scale))
-    mean, deviation = _moments(np.concatenate([group.X for group in groups.all]), weight)
-    scale = _inverse(deviation, mean)
-    return groups.map(lambda X: (X - mean) * scale)
+    X, weight = stack([group.X for group in groups.all]), np.concatenate([group.weight for group in groups.all])
+    mean, deviation = _moments(X, weight / weight.sum())
+    varies = deviation > 1e-12 * np.abs(mean)
+    scale = np.where(varies, 1 / np.where(varies, deviation, 1), 0.0)
+    if sparse.issparse(X):
+        return groups.map(lambda rows: sparse.csr_matrix(rows.multiply(scale)))
+    return groups.map(lambda rows: (rows - mean) * scale)
 
 
-def _moments(X: Any, weight: NDArray) -> tuple[NDArray, NDArray]:
-    share = weight / weight.sum()
+def _moments(X: Any, share: NDArray) -> tuple[NDArray, NDArray]:
     mean = share @ X
     if sparse.issparse(X):
         return mean, np.sqrt(np.clip(share @ X.power(2) - mean**2, 0, None))
     return mean, np.sqrt(share @ (X - mean) ** 2)
-
-
-def _inverse(deviation: NDArray, mean: NDArray) -> NDArray:
-    """1 / deviation, or 0 where the column is constant up to rounding."""
-    varies = deviation > 1e-12 * np.abs(mean)
-    return np.where(varies, 1 / np.where(varies, deviation, 1), 0.0)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, helmert, solve_triangular
-from scipy.optimize import nnls
 
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.groups import Groups
 from pnulearn.priors.interval import Draws, bayesian_draws
+from pnulearn.priors.simplex import least_norm_shares
 
 ROWS_AT_ONCE = 1000  # bounds the memory: no block of dissimilarities is wider
 ROUNDING = 1e-9  # relative to the dissimilarities themselves
@@ -77,7 +77,7 @@ def match_mixture(
         priors = np.where(separated[:, None], priors, plain)
     if priors.shape[1] == 2:
         priors = priors[:, 1]
-    return settle(priors[0], priors[1:], groups.unlabeled.total, confidence, method)
+    return settle(priors[0], priors[1:], groups.unlabeled.size, confidence, method)
 
 
 def _warn(method: str, reason: str) -> None:
@@ -132,8 +132,7 @@ def _on_simplex(M: NDArray, q: NDArray) -> tuple[NDArray, bool]:
     """argmin of 2 q'θ − θ'M θ over θ ≥ 0, Σ θ = 1, exactly; equal shares if it is not convex there.
 
     With z = Z'θ for an orthonormal basis Z of the directions that keep Σ θ, the objective is |R z − b|² + const,
-    R'R = −Z'M Z, hence |C θ|² with the columns C_k = (R Z')_k − b. The point of least norm in their convex hull has
-    the direction of the non-negative least squares solution of C β = 0, Σ β = 1.
+    R'R = −Z'M Z, hence |C θ|² with the columns C_k = (R Z')_k − b.
     """
     K = len(q)
     Z = helmert(K).T
@@ -142,5 +141,4 @@ def _on_simplex(M: NDArray, q: NDArray) -> tuple[NDArray, bool]:
         return np.full(K, 1 / K), False
     R = cholesky(curvature)
     b = solve_triangular(R, Z.T @ (M.mean(axis=1) - q), trans="T")
-    shares, _ = nnls(np.vstack([R @ Z.T - b[:, None], np.ones(K)]), np.append(np.zeros(K - 1), 1.0))
-    return shares / shares.sum(), True
+    return least_norm_shares(R @ Z.T - b[:, None]), True

@@ -1,0 +1,174 @@
+"""Mean absolute error of every prior estimator, ours and QuaPy's, on the same draws from real data.
+
+    PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/prior_estimation.py rows.csv --draws 3
+
+Every estimate is appended to rows.csv as soon as it is made; a second run continues where the first one stopped, and
+`--draws 0` only prints the table. The folder holds one npz per set with X and y (+1 and −1). QuaPy's methods get the
+same standardised columns and scikit-learn's logistic regression; without QuaPy (extra "bench") they are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from pnulearn.priors import METHODS
+from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior
+from pnulearn.priors.resolve import prior_estimator
+
+SETS = ("banana", "phoneme", "magic", "image", "waveform", "g50c", "spambase", "splice", "a9a", "coil2", "mnist_4v9",
+        "cifar_cat_v_dog_effnet")  # fmt: skip
+PRIORS = (0.1, 0.3, 0.5, 0.7, 0.9)
+SIZES = ((10, 300), (50, 300), (50, 1000))  # labelled rows of each class, unlabelled rows
+QUAPY = {"EMQ": "EMQ", "PACC": "PACC", "HDy": "HDy", "KDEy": "KDEyML"}
+FIELDS = ("set", "prior", "n_labeled", "n_unlabeled", "draw", "method", "estimate", "seconds")
+
+Estimate = Callable[[np.ndarray, np.ndarray], float]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path, help="CSV file that estimates are appended to")
+    parser.add_argument("--draws", type=int, default=3, help="draws per set, prior and size; 0 prints the table only")
+    parser.add_argument("--sets", default=",".join(SETS), help="names of npz files, separated by commas")
+    options = parser.parse_args()
+    folder = Path(os.environ.get("PNULEARN_DATA", ""))
+    if not (folder / "banana.npz").exists():
+        raise SystemExit("Set PNULEARN_DATA to a folder of npz files with X and y, e.g. those of the paper's Table 1.")
+    run(options.rows, folder, options.sets.split(","), options.draws)
+    draw_tables(read(options.rows))
+
+
+def run(path: Path, folder: Path, sets: list[str], draws: int) -> None:
+    """Append one line per estimate that is not in the file yet."""
+    done = {tuple(row[name] for name in FIELDS[:6]) for row in read(path)}
+    estimators = {**our_methods(), **quapy_methods()}
+    for name, prior, (n_labeled, n_unlabeled), draw in problems(sets, draws):
+        key = (name, str(prior), str(n_labeled), str(n_unlabeled), str(draw))
+        missing = [method for method in estimators if (*key, method) not in done]
+        if not missing:
+            continue
+        X, codes = draw_rows(folder / f"{name}.npz", prior, n_labeled, n_unlabeled, draw)
+        with path.open("a", newline="") as file:
+            for method in missing:
+                started = time.perf_counter()
+                estimate = estimators[method](X, codes)
+                csv.writer(file).writerow([*key, method, f"{estimate:.5f}", f"{time.perf_counter() - started:.4f}"])
+
+
+def problems(sets: list[str], draws: int) -> Iterator[tuple[str, float, tuple[int, int], int]]:
+    for draw in range(draws):
+        for name in sets:
+            for size in SIZES:
+                for prior in PRIORS:
+                    yield name, prior, size, draw
+
+
+def draw_rows(path: Path, prior: float, n_labeled: int, n_unlabeled: int, draw: int) -> tuple[np.ndarray, np.ndarray]:
+    """Standardised rows and codes: as many labelled rows of each class, then U with a binomial number of positives.
+
+    Rows are drawn without replacement where the class is large enough, labelled and unlabelled rows never coincide.
+    """
+    with np.load(path) as data:
+        X, y = data["X"], data["y"]
+    rng = np.random.default_rng([draw, int(1000 * prior), n_labeled, n_unlabeled])
+    positive, negative = (rng.permutation(np.flatnonzero(y == sign)) for sign in (1, -1))
+    n_positive = rng.binomial(n_unlabeled, prior)
+    unlabeled = [
+        rng.choice(rows[n_labeled:], count, replace=count > len(rows) - n_labeled)
+        for rows, count in ((positive, n_positive), (negative, n_unlabeled - n_positive))
+    ]
+    Z = X[np.concatenate([positive[:n_labeled], negative[:n_labeled], *unlabeled])].astype(float)
+    deviation = Z.std(axis=0)
+    Z = (Z - Z.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    return Z, np.repeat([1, 0, -1], [n_labeled, n_labeled, n_unlabeled])
+
+
+def our_methods() -> dict[str, Estimate]:
+    return {name: ours(name) for name in METHODS}
+
+
+def ours(name: str) -> Estimate:
+    estimator = prior_estimator(name, n_bootstrap=0, random_state=0)
+    needs_negatives = not isinstance(estimator, PositiveUnlabeledPrior)
+
+    def estimate(X: np.ndarray, codes: np.ndarray) -> float:
+        used = codes != (0 if not needs_negatives else 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(estimator.estimate(X[used], codes[used]).value)
+
+    return estimate
+
+
+def quapy_methods() -> dict[str, Estimate]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            from quapy.method import aggregative
+        except ImportError:
+            print("QuaPy is not installed (pip install 'pnulearn[bench]'): its methods are left out.")
+            return {}
+    return {f"QuaPy {name}": quapy(getattr(aggregative, kind)) for name, kind in QUAPY.items()}
+
+
+def quapy(kind: type) -> Estimate:
+    def estimate(X: np.ndarray, codes: np.ndarray) -> float:
+        np.random.seed(0)  # noqa: NPY002 - QuaPy draws its folds from the global state
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = kind(LogisticRegression(max_iter=500)).fit(X[codes >= 0], codes[codes >= 0])
+            return float(fitted.predict(X[codes < 0])[1])
+
+    return estimate
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, FIELDS))
+
+
+def draw_tables(rows: list[dict[str, str]]) -> None:
+    """One table per size and one over all of them, methods sorted by their mean over the sets."""
+    sizes = sorted({(int(row["n_labeled"]), int(row["n_unlabeled"])) for row in rows})
+    for n_labeled, n_unlabeled in sizes:
+        some = [row for row in rows if (int(row["n_labeled"]), int(row["n_unlabeled"])) == (n_labeled, n_unlabeled)]
+        print(f"\nMean absolute error, {n_labeled} + {n_labeled} labelled and {n_unlabeled} unlabelled rows")
+        draw_table(some, "set")
+    print("\nMean absolute error over all sets and sizes, by prior")
+    draw_table(rows, "prior")
+    print("\nMean estimate over all sets and sizes, by prior (what a bias looks like)")
+    draw_table(rows, "prior", error=False)
+
+
+def draw_table(rows: list[dict[str, str]], by: str, error: bool = True) -> None:
+    columns = list(dict.fromkeys(row[by] for row in rows))
+    cells: dict[str, dict[str, list[float]]] = {}
+    seconds: dict[str, list[float]] = {}
+    for row in rows:
+        value = float(row["estimate"]) - (float(row["prior"]) if error else 0)
+        cells.setdefault(row["method"], {}).setdefault(row[by], []).append(abs(value))
+        seconds.setdefault(row["method"], []).append(float(row["seconds"]))
+    print(" " * 12 + "".join(f"{column[:7]:>8}" for column in columns) + "    mean ± s.e.      ms")
+    means = {method: [np.mean(by_column[c]) for c in columns] for method, by_column in cells.items()}
+    for method in sorted(means, key=lambda name: np.mean(means[name])) if error else means:
+        every = np.concatenate([cells[method][c] for c in columns])
+        spread = every.std() / np.sqrt(len(every))
+        numbers = "".join(f"{mean:8.3f}" for mean in means[method])
+        print(
+            f"{method:<12}{numbers}{np.mean(means[method]):8.4f} {spread:6.4f} {1000 * np.mean(seconds[method]):8.0f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The class prior from the densities of held-out scores of P and U (Ivanov 2020)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import median_filter
+from sklearn.isotonic import IsotonicRegression
+
+from pnulearn.priors.groups import Group
+from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
+
+GRID = 200  # points at which densities are computed
+LARGEST_RATIO = 50.0
+CLOSE, MOST_STEPS = 1e-5, 1000
+
+
+class DEDPULPrior(PositiveUnlabeledPrior):
+    """EM on the density ratio r = p_P(s) / p_U(s) of held-out P-versus-U scores s.
+
+    Each unlabelled row is negative with probability max(0, 1 − (1 − α) r), α ← their mean, θ = 1 − α. The densities
+    are kernel estimates on log-odds; the ratio is capped at 50, smoothed, made monotone in s and, unlike in the
+    published code, scaled to mean one over U as a density ratio must be, so that EM cannot run away to θ = 0.
+    """
+
+    method = "dedpul"
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        confidence: float = 0.9,
+        n_bootstrap: int = 100,
+        unlabeled: Any = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ):
+        self.classifier = classifier
+        self.confidence = confidence
+        self.n_bootstrap = n_bootstrap
+        self.unlabeled = unlabeled
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
+        of_labeled, of_unlabeled = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+        pooled = np.concatenate([of_labeled, of_unlabeled])
+        grid = np.linspace(pooled.min(), pooled.max(), GRID)
+        # one bandwidth for both, or the ratio would run away where the narrower density ends
+        bandwidth = max(_scott(of_labeled, labeled), _scott(of_unlabeled, unlabeled))
+        densities = [_bumps(grid, scores, bandwidth) for scores in (of_labeled, of_unlabeled)]
+        order = np.argsort(of_unlabeled)
+
+        def prior(*shares: NDArray) -> NDArray:
+            f_labeled, f_unlabeled = (bumps @ share for bumps, share in zip(densities, shares, strict=True))
+            found = []
+            for f_p, f_u, share in zip(f_labeled.T, f_unlabeled.T, shares[1].T, strict=True):
+                on_grid = f_p / np.maximum(f_u, 1e-300)
+                ratio = _monotone(np.interp(of_unlabeled[order], grid, on_grid), share[order])
+                found.append(1 - _negatives(ratio, share[order]))
+            return np.array(found)
+
+        return prior
+
+
+def _scott(scores: NDArray, group: Group) -> float:
+    """Scott's bandwidth for one dimension."""
+    mean = group.share @ scores
+    spread = np.sqrt(group.share @ (scores - mean) ** 2)
+    return float(max(spread * group.size ** (-1 / 5), 1e-6))
+
+
+def _bumps(grid: NDArray, scores: NDArray, bandwidth: float) -> NDArray:
+    return np.exp(-(((grid[:, None] - scores) / bandwidth) ** 2) / 2) / bandwidth
+
+
+def _monotone(ratio: NDArray, share: NDArray) -> NDArray:
+    """Smoothed by a running median, capped, and non-decreasing in the score."""
+    smooth = median_filter(np.minimum(ratio, LARGEST_RATIO), size=max(len(ratio) // 20, 1), mode="nearest")
+    return IsotonicRegression().fit_transform(np.arange(len(smooth)), smooth, sample_weight=np.maximum(share, 1e-12))
+
+
+def _negatives(ratio: NDArray, share: NDArray) -> float:
+    """α of EM from below; the ratio is scaled to mean one over U, or EM would drift to α = 0 or 1."""
+    ratio = ratio / (share @ ratio)
+    alpha = 0.0
+    for _ in range(MOST_STEPS):
+        update = float(share @ np.maximum(0, 1 - (1 - alpha) * ratio))
+        if abs(update - alpha) < CLOSE:
+            break
+        alpha = update
+    return alpha

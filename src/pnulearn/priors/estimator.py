@@ -1,0 +1,61 @@
+"""What every prior estimator shares: fit(X, y) in the user's labels, prior_ and interval_ as the answer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length
+
+from pnulearn.inputs import read_features, read_weights
+from pnulearn.labels import decode_labels
+from pnulearn.priors.estimate import PriorEstimate
+
+
+class PriorEstimator(BaseEstimator):
+    """An estimator of the class prior(s) of the unlabelled rows.
+
+    Attributes
+    ----------
+    prior_ : prior of the positive class, or of every class in the order of `classes_` if there are more than two.
+    interval_ : (low, high), NaN if no interval was asked for.
+    estimate_ : both as a `PriorEstimate`.
+    """
+
+    method: str
+    confidence: float
+    n_bootstrap: int
+    unlabeled: Any
+    pos_label: Any
+    random_state: Any
+
+    @abstractmethod
+    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+        """The same from arrays that were read before: codes are −1 for U, 1 for positive, 0 for negative."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PriorEstimator:
+        """Estimate the prior from rows X whose labels y may be missing."""
+        X = read_features(self, X, reset=True)
+        labels = decode_labels(y, self.unlabeled, self.pos_label)
+        check_consistent_length(X, labels.codes)
+        weight = read_weights(sample_weight, X.shape[0])
+        self.classes_ = labels.classes
+        self.estimate_ = self.estimate(X, labels.codes, weight, n_classes=len(labels.classes))
+        self.prior_ = self.estimate_.value
+        self.interval_ = (self.estimate_.low, self.estimate_.high)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from a seed, a RandomState or None."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

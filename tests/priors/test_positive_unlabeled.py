@@ -1,0 +1,218 @@
+"""Methods that know P and U only: each against an independent computation, all on classes that hardly overlap."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, PenalizedL1Prior, ROCPrior, TIcEPrior
+from pnulearn.priors.dedpul import _monotone, _negatives
+from pnulearn.priors.groups import Group
+from pnulearn.priors.km import Extrapolation, project_to_simplex, widest_apart_gram
+from pnulearn.priors.pe import _prior
+from pnulearn.priors.penl1 import least_penalized
+from pnulearn.priors.positive_unlabeled import tail_shares
+from pnulearn.priors.roc import deviation
+from pnulearn.priors.simplex import least_norm_shares
+from pnulearn.priors.tice import _conditions, _largest_bound, _regions
+
+EVERY = [KMPrior(1), KMPrior(2), ROCPrior(), BBEPrior(), DEDPULPrior(), PearsonPrior(), PenalizedL1Prior(), TIcEPrior()]
+NAMES = ["km1", "km2", "roc", "bbe", "dedpul", "pe", "penl1", "tice"]
+
+
+def apart(seed, prior, n_labeled=200, n_unlabeled=400, gap=4.0):
+    """Positives around (gap, 0), negatives around 0: irreducible up to a sliver."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.random(n_unlabeled) < prior
+    X = rng.normal(size=(n_labeled + n_unlabeled, 2))
+    X[:n_labeled, 0] += gap
+    X[n_labeled:, 0] += gap * hidden
+    return X, np.array([1] * n_labeled + [-1] * n_unlabeled)
+
+
+# penL1's fixed penalty charges too little, ROC and TIcE report bounds: their distance is one-sided and larger
+REACH = {"km1": 0.1, "km2": 0.1, "roc": 0.35, "bbe": 0.07, "dedpul": 0.1, "pe": 0.1, "penl1": 0.15, "tice": 0.2}
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=NAMES)
+@pytest.mark.parametrize("prior", [0.25, 0.6])
+def test_the_prior_is_found_when_the_classes_lie_apart(estimator, prior):
+    estimator.set_params(n_bootstrap=0)
+    found = np.mean([estimator.estimate(*apart(seed, prior)).value for seed in range(2)])
+    assert abs(found - prior) < REACH[estimator.method]
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=NAMES)
+def test_more_positives_give_a_larger_estimate_and_intervals_contain_it(estimator):
+    estimator.set_params(n_bootstrap=10, random_state=0)
+    few, many = (estimator.estimate(*apart(0, prior, 60, 120)) for prior in (0.2, 0.7))
+    assert few.value < many.value
+    for found in (few, many):
+        assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=NAMES)
+def test_negatives_alone_exchange_the_roles(estimator):
+    X, codes = apart(1, 0.3, 60, 120)
+    estimator.set_params(n_bootstrap=0)
+    of_positive = estimator.estimate(X, codes)
+    of_negative = estimator.estimate(X, np.where(codes == 1, 0, -1))
+    assert_allclose(of_negative.raw, 1 - of_positive.raw)
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=NAMES)
+def test_labeled_negatives_are_set_aside_with_a_word(estimator):
+    X, codes = apart(2, 0.3, 60, 120)
+    estimator.set_params(n_bootstrap=0)
+    alone = estimator.estimate(X, codes)
+    with pytest.warns(UserWarning, match="leaves 2 labelled negatives aside"):
+        found = estimator.estimate(np.vstack([X, [[0, 0], [1, 1]]]), np.append(codes, [0, 0]))
+    assert found.raw == alone.raw
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=NAMES)
+def test_three_classes_and_missing_u_are_refused(estimator):
+    X, codes = apart(3, 0.3, 20, 20)
+    with pytest.raises(ValueError, match="is for two classes"):
+        estimator.estimate(X, codes, n_classes=3)
+    with pytest.raises(ValueError, match="there are none"):
+        estimator.estimate(X[:20], codes[:20])
+
+
+def test_tails_count_rows_at_or_above_every_threshold():
+    labeled, unlabeled = np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0])
+    shares = np.array([[0.5], [0.5]]), np.array([[0.2], [0.3], [0.5]])
+    of_labeled, of_unlabeled = tail_shares((labeled, unlabeled), shares)
+    for row, threshold in enumerate([3.0, 2.0, 1.0, 0.0]):
+        assert_allclose(of_labeled[row, 0], shares[0][labeled >= threshold].sum())
+        assert_allclose(of_unlabeled[row, 0], shares[1][unlabeled >= threshold].sum())
+
+
+@pytest.mark.parametrize("estimator", [ROCPrior(), BBEPrior()], ids=["roc", "bbe"])
+def test_threshold_methods_equal_a_loop_over_thresholds(estimator, monkeypatch):
+    rng = np.random.default_rng(4)
+    scores = rng.normal(1, 1, 40), rng.normal(0, 1, 90)
+    module = f"pnulearn.priors.{estimator.method}.scores_against_unlabeled"
+    monkeypatch.setattr(module, lambda *_: scores)
+    groups = [Group(np.zeros((len(s), 1)), np.ones(len(s))) for s in scores]
+    found = estimator._statistic(*groups)(*(group.share[:, None] for group in groups))[0]
+    e_p, e_u = deviation(40, 0.1), deviation(90, 0.1)
+    best = (np.inf, np.nan)
+    for t in np.concatenate(scores):
+        p, u = (scores[0] >= t).mean(), (scores[1] >= t).mean()
+        if estimator.method == "roc" and p > e_p:
+            best = min(best, ((u + e_u) / (p - e_p),) * 2)
+        if estimator.method == "bbe" and p > 0:
+            best = min(best, (u / p + 1.01 * (e_u + e_p) / p, u / p))
+    assert found == pytest.approx(min(best[1], 1))
+
+
+@pytest.fixture
+def extrapolation():
+    X, codes = apart(5, 0.4, 20, 40, gap=2.0)
+    labeled, unlabeled = (Group(X[codes == c], np.ones((codes == c).sum())) for c in (1, -1))
+    gram = widest_apart_gram(labeled, unlabeled)
+    return Extrapolation(gram, labeled.share[:, None], unlabeled.share[:, None])
+
+
+@pytest.mark.parametrize("strength", [1.0, 1.3, 2.0, 5.0])
+def test_distance_to_the_distributions_is_that_of_an_exact_solver(extrapolation, strength, monkeypatch):
+    monkeypatch.setattr("pnulearn.priors.km.MOST_STEPS", 20000)
+    target = (extrapolation.start + strength * extrapolation.direction)[:, 0]
+    size, directions = np.linalg.eigh(extrapolation.gram)
+    root = (directions * np.sqrt(np.maximum(size, 0))).T
+    columns = root - (root @ target)[:, None]
+    exact = np.linalg.norm(columns @ least_norm_shares(columns))
+    assert_allclose(extrapolation.distance(np.array([strength]))[0], exact, atol=1e-4)
+
+
+def test_slope_of_the_distance_is_its_derivative(extrapolation):
+    ahead, behind = (extrapolation.distance(np.array([2.0 + step]))[0][0] for step in (0.05, -0.05))
+    assert_allclose(extrapolation.distance(np.array([2.0]))[1][0], (ahead - behind) / 0.1, rtol=0.02)
+
+
+def test_u_that_is_p_allows_any_prior():
+    X = np.random.default_rng(6).normal(size=(60, 2))
+    found = KMPrior(2, n_bootstrap=0).estimate(np.vstack([X, X]), np.array([1] * 60 + [-1] * 60))
+    assert found.value > 0.9
+
+
+def test_projection_is_the_nearest_point_of_the_simplex():
+    rng = np.random.default_rng(7)
+    columns = 2 * rng.normal(size=(5, 4))
+    found = project_to_simplex(columns)
+    for column, point in zip(columns.T, found.T, strict=True):
+        sums_to_one = {"type": "eq", "fun": lambda v: v.sum() - 1}
+        best = minimize(
+            lambda v, c=column: ((v - c) ** 2).sum(), np.full(5, 0.2), bounds=[(0, 1)] * 5, constraints=sums_to_one
+        )
+        assert_allclose(point, best.x, atol=1e-4)
+
+
+def test_variant_is_checked():
+    with pytest.raises(ValueError, match="variant must be 1 or 2"):
+        KMPrior(3).estimate(*apart(0, 0.3, 10, 10))
+
+
+def test_pearson_prior_minimises_its_divergence():
+    """θ that minimises θ² c/2 − θ with c = 2 h'α − α'Hα, α = G⁻¹h: the fitted ∫ p_P²/p_U."""
+    rng = np.random.default_rng(8)
+    features = rng.random((30, 4))
+    h, H = features[:10].mean(axis=0), features.T @ features / 30
+    alpha = np.linalg.solve(H + 0.1 * np.eye(4), h)
+    grid = np.linspace(0, 1, 100001)
+    curvature = 2 * h @ alpha - alpha @ H @ alpha
+    assert_allclose(_prior(h, H, 0.1), grid[(grid**2 * curvature / 2 - grid).argmin()], atol=1e-4)
+
+
+def test_pearson_prior_of_disjoint_cells_is_their_share():
+    """Indicator features of three cells, P in the first one only: ∫ p_P²/p_U = 1/θ."""
+    assert_allclose(_prior(np.array([1.0, 0, 0]), np.diag([0.3, 0.5, 0.2]), 1e-12), 0.3)
+
+
+def test_penalised_l1_equals_a_fine_grid():
+    rng = np.random.default_rng(9)
+    p, u = rng.random((12, 5)), rng.random((12, 5))
+    p *= [0.5, 1, 2, 4, 8]
+    grid = np.linspace(0, 1, 20001)
+    for penalty in (0.01, 0.1, 1.0):
+        excess = np.maximum(0, grid[:, None, None] * p - u)
+        scores = (excess**2).sum(axis=1) / penalty - grid[:, None] + 1
+        assert_allclose(least_penalized(p, u, penalty), grid[scores.argmin(axis=0)], atol=1e-4)
+
+
+def test_density_ratio_em_stops_where_no_row_is_overdrawn():
+    """U = 0.3 P + 0.7 N with disjoint scores: r = 1/0.3 on the positives and 0 elsewhere."""
+    ratio = np.repeat([0.0, 1 / 0.3], [70, 30])
+    assert 1 - _negatives(ratio, np.full(100, 0.01)) == pytest.approx(0.3, abs=1e-3)
+
+
+def test_density_ratios_are_monotone_and_capped():
+    ratio = _monotone(np.random.default_rng(10).exponential(30, 200), np.full(200, 1 / 200))
+    assert (np.diff(ratio) >= 0).all()
+    assert ratio.max() <= 50
+
+
+def test_tree_bound_is_the_formula_on_every_region():
+    rng = np.random.default_rng(11)
+    inside = rng.random((4, 60)) < 0.5
+    weights, is_labeled = rng.random((60, 2)) + 0.5, rng.random(60) < 0.5
+    frequency = np.array([0.5, 0.3])
+    expected = np.full(2, -np.inf)
+    for region in inside:
+        for b in range(2):
+            T, L = weights[region, b].sum(), weights[region & is_labeled, b].sum()
+            delta = max(0.025, 1 / (1 + 0.004 * weights[:, b].sum()))
+            c = frequency[b]
+            bound = L / T - np.sqrt(c * (1 - c) * (1 - delta) / (delta * T))
+            expected[b] = max(expected[b], bound)
+    assert_allclose(_largest_bound(inside, weights, is_labeled, frequency), expected)
+
+
+def test_trees_find_the_corner_with_the_labeled_rows():
+    rng = np.random.default_rng(12)
+    X = rng.random((400, 3))
+    is_labeled = (X[:, 0] > 0.75) & (X[:, 2] < 0.25)
+    regions = _regions(_conditions(X), np.ones(400), is_labeled)
+    shares = [is_labeled[region].mean() for region in regions if region.sum() >= 10]
+    assert max(shares) > 0.9
