@@ -102,6 +102,23 @@ def compared(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
     return "\n\n".join([heading, table.markdown(), verdict])
 
 
+def headline(errors: Errors) -> str:
+    """Mean over the cells that the paper has too: its PNU, ours, and ours averaged."""
+    paper = printed.table_1()
+    shared = [place for place in errors if (*place, "pnu") in paper]
+    lines = [
+        f"{method_named(name).title} here {np.mean([np.mean(list(errors[p][name].values())) for p in shared]):.2f}"
+        for name in ("pnu", "pnu-average")
+        if shared and all(name in errors[place] for place in shared)
+    ]
+    if not lines:
+        return ""
+    printed_mean = np.mean([paper[(*place, "pnu")].mean for place in shared])
+    return (
+        f"Mean error over the {len(shared)} cells that the paper has: PNU there {printed_mean:.2f}, {', '.join(lines)}."
+    )
+
+
 def _signed(distance: float) -> str:
     return "" if np.isnan(distance) else f"{distance:+.1f}"
 
@@ -113,7 +130,7 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "table-1") -> list[Path
         return []
     table = error_table(errors)
     against = [compared(errors, method, method) for method in printed.TABLE_1_METHODS if _known(method)]
-    text = "\n\n".join(part for part in ["# Table 1", HEAD, table.markdown(), *against] if part)
+    text = "\n\n".join(part for part in ["# Table 1", HEAD, table.markdown(), headline(errors), *against] if part)
     return [write_text(folder / f"{stem}.md", text), write_text(folder / f"{stem}.tex", table.latex())]
 
 
