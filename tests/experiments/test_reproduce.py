@@ -149,3 +149,15 @@ def test_real_places_features_take_the_place_of_the_stand_in(tmp_path):
     assert row["data"] == "places_arts"
     assert row["error"] < 10
     assert abs(row["prior_used"] - 0.5) < 0.1
+
+
+@pytest.mark.parametrize(("options", "message"), [({"trials": 0}, "trials"), ({"n_jobs": 0}, "n_jobs")])
+def test_no_trials_or_processes_is_an_error(options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        reproduce("table-1", out=tmp_path, quick=True, **options)
+
+
+def test_a_task_that_table_2_does_not_have_is_skipped_with_those_it_has(tmp_path):
+    said = []
+    reproduce("table-2", out=tmp_path, sets=["oceans"], trials=1, say=said.append)
+    assert any("oceans" in line and "deserts" in line for line in said)

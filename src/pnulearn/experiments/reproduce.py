@@ -78,7 +78,8 @@ def reproduce(
     sets = tuple(sets or (experiment.QUICK_SETS if quick else experiment.SETS))
     methods = tuple(methods or (experiment.QUICK_METHODS if quick else experiment.METHODS))
     _refuse_unknown(methods, experiment)
-    trials = trials or (experiment.QUICK_TRIALS if quick else experiment.TRIALS)
+    trials = (experiment.QUICK_TRIALS if quick else experiment.TRIALS) if trials is None else trials
+    _refuse_none_at_all(trials, n_jobs)
     cells = list(experiment.cells(sets, trials))
     if run:
         jobs = pending(cells, methods, path)
@@ -101,3 +102,10 @@ def _refuse_unknown(methods: Sequence[str], experiment: Experiment) -> None:
     unknown = [name for name in methods if name not in known]
     if unknown:
         raise ValueError(f"No method is called {unknown[0]!r}. Known: {', '.join(known)}.")
+
+
+def _refuse_none_at_all(trials: int, n_jobs: int) -> None:
+    if trials < 1:
+        raise ValueError(f"trials must be at least 1, got {trials}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a number of processes, or -1 for all processors, got 0.")

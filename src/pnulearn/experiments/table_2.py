@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pnulearn.datasets import find
+from pnulearn.datasets import DataSetMissing, find
 from pnulearn.experiments.figure_1 import grouped
 from pnulearn.experiments.methods import method_named, method_names
 from pnulearn.experiments.rows import Row
@@ -67,7 +67,9 @@ def cells(sets: Sequence[str], trials: int) -> Iterator[Cell]:
 
 def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]:
     """One row per method: error, seconds, the data used and the prior it believed in."""
-    task = (TASKS | QUICK_TASKS)[cell["set"]]
+    task = (TASKS | QUICK_TASKS).get(cell["set"])
+    if task is None:
+        raise DataSetMissing(f"{cell['set']} is not a task of Table 2. Choose from {', '.join(TASKS)}.")
     places = f"places_{cell['set']}"
     source = places if find(places, settings.data) else task.stand_in
     X, positive = scaled(source, settings.data, settings.download)
