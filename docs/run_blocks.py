@@ -1,6 +1,6 @@
 """Run the code of the documentation: ```python blocks of a page in one namespace, ```sh blocks in the same folder.
 
-    python docs/run_blocks.py [PAGE ...]
+python docs/run_blocks.py [PAGE ...]
 """
 
 from __future__ import annotations

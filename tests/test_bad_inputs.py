@@ -79,7 +79,7 @@ def test_parameters_that_cannot_mean_anything(parameters, message):
         PNUClassifier(**({"prior": 0.5} | parameters)).fit(X, Y)
 
 
-@pytest.mark.parametrize("prior", [0, 1, -0.2, np.nan, 50, "much", {0: 0.5}])
+@pytest.mark.parametrize("prior", [0, 1, -0.2, np.nan, 50, "much", {0: 0.5, 1: 0.7}, {0: 0.5, 3: 0.5}])
 def test_priors_that_are_no_shares(prior):
     with pytest.raises((ValueError, TypeError), match="prior"):
         PNUClassifier(prior=prior).fit(X, Y)
