@@ -27,14 +27,14 @@ def run() -> None:
     n_labeled = N_MALIGNANT + N_BENIGN
     print(f"Breast cancer: {len(X)} tumours, {X.shape[1]} columns, {malignant.mean():.0%} malignant.")
     print(
-        f"Labels kept: {N_MALIGNANT} malignant, {N_BENIGN} benign, so {N_MALIGNANT / n_labeled:.0%} malignant among the"
+        f"Labels kept: {N_MALIGNANT} malignant and {N_BENIGN} benign, which is {N_MALIGNANT / n_labeled:.0%} malignant."
     )
-    print(f"labels. {N_UNLABELED} rows are unlabelled, the rest is for testing.\n")
+    print(f"{N_UNLABELED} rows are unlabelled, the rest is for testing.\n")
     for name, words in MODELS.items():
         print(f"  {name:18} {words}")
     print()
     errors = [_errors(X, malignant, seed) for seed in SEEDS]
-    print(f"\nTest error     {'   '.join(MODELS)}")
+    print(f"\n{'Test error':12}" + "".join(f"{title:>20}" for title in MODELS))
     for seed, row in zip(SEEDS, errors, strict=True):
         _print_row(f"seed {seed}", row)
     _print_row("mean", np.mean(errors, axis=0))
@@ -55,8 +55,7 @@ def _errors(X: NDArray, malignant: NDArray, seed: int) -> list[float]:
 
 
 def _print_row(name: str, errors: list[float] | NDArray) -> None:
-    cells = (f"{error:>{len(title)}.1%}" for title, error in zip(MODELS, errors, strict=True))
-    print(f"{name:14} {'   '.join(cells)}")
+    print(f"{name:12}" + "".join(f"{error:>20.1%}" for error in errors))
 
 
 def load_data() -> tuple[NDArray, NDArray]:
