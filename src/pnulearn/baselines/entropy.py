@@ -81,6 +81,10 @@ class EntropyRegularizedClassifier(Rival):
     def _grid(self) -> dict[str, Sequence[float]]:
         return {"alpha": candidates("alpha", self.alpha), "entropy": candidates("entropy", self.entropy, zero=True)}
 
+    @property
+    def _needs_gram(self) -> bool:
+        return self.kernel != "linear"
+
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> Any:
         return X if self.kernel == "linear" else super()._features(X, centers, bandwidth)
 

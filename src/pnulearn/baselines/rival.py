@@ -103,6 +103,11 @@ class Rival(PartiallyLabeledClassifier):
         """Scores from k(x, centres): shape (n,) for two classes, (n, n_classes) for more."""
         return gram @ parts["dual_coef"] + parts["intercept"]
 
+    @property
+    def _needs_gram(self) -> bool:
+        """Whether matrices of n × n numbers are made."""
+        return True
+
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> NDArray:
         return gram(self.kernel, X, centers, bandwidth)
 
@@ -111,6 +116,8 @@ class Rival(PartiallyLabeledClassifier):
 
         Candidates are judged by the PNU zero-one risk on (X_val, y_val) if given, else pooled over `cv` folds.
         """
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val belong together: pass both or neither.")
         samples = self._read_problem(X, y)
         self._refuse_impossible(samples)
         shares = class_shares(self.prior, samples, self.classes_)
@@ -154,7 +161,8 @@ class Rival(PartiallyLabeledClassifier):
                     f"{name} needs labelled rows of every class and y holds only one class: none of {label!r}. "
                     "PNUClassifier can learn from one labelled class and unlabelled rows."
                 )
-        refuse_beyond_memory(samples.X.shape[0])
+        if self._needs_gram:
+            refuse_beyond_memory(samples.X.shape[0])
 
     def _candidates(self, X: Any, seed: int) -> list[Candidate]:
         """Every combination, bandwidth first so that neighbours share a kernel matrix."""
@@ -190,8 +198,6 @@ class Rival(PartiallyLabeledClassifier):
         return judged([s for path in pooled for s in path], codes, shares)
 
     def _splits(self, samples: Samples, seed: int, X_val: Any, y_val: Any) -> list[Split]:
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val belong together: pass both or neither.")
         if X_val is None:
             splits = fold_splits(samples.X, samples.codes, self.cv, seed)
         else:
