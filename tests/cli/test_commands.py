@@ -103,6 +103,20 @@ def test_evaluate_wants_exactly_one_thing_to_judge(capsys, customers, fitted):
     assert answer(capsys, "evaluate", customers, "-l", "bought", "-m", fitted[1], "-s", "age")[0] == 2
 
 
+def test_compare_a_model_with_a_worse_column(capsys, customers, fitted, tmp_path):
+    _, predicted, _ = answer(capsys, "predict", customers, "-m", fitted[1])
+    rows = list(csv.DictReader(io.StringIO(predicted)))
+    path = tmp_path / "two.csv"
+    lines = [f"{row['age']},{row['income']},{row['city']},{row['bought']},{i % 2}" for i, row in enumerate(rows)]
+    path.write_text("age,income,city,bought,coin\n" + "\n".join(lines), encoding="utf-8")
+    facts = as_json(capsys, "compare", path, "-l", "bought", "-m", fitted[1], "-s", "coin", "--prior", "0.3")
+    assert facts["difference"] == pytest.approx(facts[str(fitted[1])]["error"] - facts["coin"]["error"])
+    assert facts["coin"]["error"] == pytest.approx(0.5, abs=0.15)
+    assert "more than chance explains" in facts["verdict"]
+    assert "points lower with" in facts["verdict"]
+    assert answer(capsys, "compare", path, "-l", "bought", "-s", "coin")[0] == 2
+
+
 def test_prior(capsys, customers):
     facts = as_json(capsys, "prior", customers, "--label", "bought")
     assert facts["interval"][0] < facts["prior"] < facts["interval"][1]
@@ -133,6 +147,18 @@ def test_three_classes(capsys, tmp_path):
     rows = list(csv.DictReader(io.StringIO(out)))
     assert sum(row["predicted_kind"] == "abc"[k] for row, k in zip(rows, y, strict=True)) > 110
     assert {"probability_a", "probability_b", "probability_c"} <= set(rows[0])
+
+
+def test_datasets_and_reproduce(capsys, tmp_path):
+    code, out, messages = answer(capsys, "datasets")
+    assert code == 0
+    assert "banana" in out
+    assert "--data" in messages
+    code, out, _ = answer(capsys, "datasets", "--json")
+    assert all("at_hand" in json.loads(line) for line in out.splitlines())
+    code, out, messages = answer(capsys, "reproduce", "table-9", "--out", tmp_path)
+    assert (code, out) == (1, "")
+    assert "table-1" in messages
 
 
 @pytest.mark.parametrize("command", [None, *(command.callback.__name__ for command in app.registered_commands)])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pnulearn.report import write_report
-from pnulearn.report.findings import compare_risks
 from pnulearn.report.page import render, verdict
 from pnulearn.tables import read_table
+from pnulearn.tables.comparison import compare_risks
 from pnulearn.tables.model import fit_table
 
 SECTIONS = ["data", "prior", "search", "validation", "help", "scores", "label", "reliability", "cost"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from pnulearn.cli import evaluate, fit, info, laboratory, predict, prior
+from pnulearn.cli import compare, evaluate, fit, info, laboratory, predict, prior
 from pnulearn.cli.console import remark
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
@@ -30,10 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for module in (fit, predict, evaluate, prior, info):
+for module in (fit, predict, evaluate, compare, prior, info):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(getattr(module, name))
-for command in (laboratory.demo,):
+for command in (laboratory.reproduce, laboratory.datasets, laboratory.demo):
     app.command()(command)
 
 

@@ -85,7 +85,7 @@ def _draw_rivalry(findings: Findings, ax: Any) -> None:
     rivalry = findings.rivalry
     assert rivalry is not None
     rows = (
-        ("labels only", rivalry.supervised, "unlabeled"),
+        ("labels only", rivalry.other, "unlabeled"),
         ("with unlabelled", rivalry.model, "positive"),
     )
     for place, (_, risk, color) in enumerate(rows):

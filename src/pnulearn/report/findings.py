@@ -12,28 +12,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pnulearn.classifier import PNUClassifier
-from pnulearn.losses import ZeroOne
-from pnulearn.metrics.risk import RiskEstimate, estimate_risk
 from pnulearn.plots import variance_ratio
-from pnulearn.risks import pnu
 from pnulearn.tables.cells import Table
+from pnulearn.tables.comparison import Rivalry, compare_risks
 from pnulearn.tables.model import Fitted
 from pnulearn.theory import heuristic_mix
 
 N_TO_LABEL = 12
 SHOWN_CELLS = 6
 N_BINS = 5
-BORROWED_ROWS = 5
-
-
-@dataclass(frozen=True)
-class Rivalry:
-    """The validation risk of the model and of its supervised twin, which never saw the unlabelled rows."""
-
-    model: RiskEstimate
-    supervised: RiskEstimate
-    difference: float
-    stderr: float
 
 
 @dataclass(frozen=True)
@@ -114,25 +101,6 @@ def _rivalry(fitted: Fitted, scores: NDArray) -> Rivalry:
     others[labeled] = supervised.validation_scores_
     mix = heuristic_mix(classifier.prior_, *(np.sum(codes == code) for code in (1, 0)))
     return compare_risks(_groups(codes, scores), _groups(codes, others), classifier.prior_, mix)
-
-
-def compare_risks(scores: list[NDArray], others: list[NDArray], prior: float, mix: float) -> Rivalry:
-    """Both zero-one risks, and their difference judged row by row, which cancels what the models share."""
-    model, supervised = (estimate_risk(groups, prior, mix) for groups in (scores, others))
-    factors = pnu(prior, mix).table @ [1, -1]  # the losses of g and −g differ by opposite amounts
-    loss = ZeroOne()
-    gaps = [loss(ours) - loss(theirs) for ours, theirs in zip(scores, others, strict=True)]
-    variances = [_variance_of_mean(gap, float(np.mean(gaps[2] ** 2))) for gap in gaps]
-    return Rivalry(model, supervised, model.value - supervised.value, float(np.sqrt(factors**2 @ variances)))
-
-
-def _variance_of_mean(gap: NDArray, usual: float) -> float:
-    """Variance of a mean difference of losses, with a few rows borrowed from U, where `usual` is the mean square.
-
-    A dozen labelled rows on which two models agree would otherwise look certain.
-    """
-    square = (np.sum(gap**2) + BORROWED_ROWS * usual) / (len(gap) + BORROWED_ROWS)
-    return float(max(square - np.mean(gap) ** 2, 0) / len(gap))
 
 
 def _help(fitted: Fitted, scores: NDArray, counts: list[int]) -> Help:

@@ -69,16 +69,9 @@ def context(findings: Findings) -> dict[str, Any]:
 
 def verdict(findings: Findings) -> str:
     """Does the unlabelled data help? In one sentence, no stronger than the evidence."""
-    rivalry = findings.rivalry
-    if rivalry is None:
+    if findings.rivalry is None:
         return ""
-    gap, noise = -100 * rivalry.difference, 200 * rivalry.stderr
-    words = (
-        f"The validation error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} with the unlabelled rows"
-    )
-    if abs(gap) > noise:
-        return f"{words}, which is more than chance explains (two standard errors are {noise:.1f} points)."
-    return f"{words}, which chance alone could explain (two standard errors are {noise:.1f} points)."
+    return findings.rivalry.verdict("with the unlabelled rows", "without them")
 
 
 def _share(value: float) -> str:

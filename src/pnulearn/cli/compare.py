@@ -1,0 +1,110 @@
+"""`pnulearn compare`: which of two models is better, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pnulearn.cli.console import remark, remarks, show_facts
+from pnulearn.cli.options import (
+    Delimiter,
+    Drop,
+    Encoding,
+    File,
+    Json,
+    Label,
+    Missing,
+    NoHeader,
+    Positive,
+    Prior,
+    Unlabeled,
+    open_table,
+    share,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pnulearn.labels import Labels
+    from pnulearn.tables import Table
+
+
+def compare(
+    file: File,
+    label: Label,
+    model: Annotated[list[Path], typer.Option("--model", "-m", help="A model file.")] = [],  # noqa: B006
+    score: Annotated[list[str], typer.Option("--score", "-s", help="A column of scores or labels.")] = [],  # noqa: B006
+    positive: Positive = None,
+    unlabeled: Unlabeled = None,
+    prior: Prior = "auto",
+    threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
+    drop: Drop = [],  # noqa: B006
+    missing: Missing = [],  # noqa: B006
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    no_header: NoHeader = False,
+    json: Json = False,
+) -> None:
+    """Compare two models or columns of scores, row by row.
+
+    The rows must not have been used to fit either model. Name two of --model and --score.
+    """
+    if len(model) + len(score) != 2:
+        raise typer.BadParameter("name two to compare, with --model FILE or --score COLUMN.")
+    theta = share(prior)
+    table = open_table(file, missing, encoding, delimiter, no_header)
+    from pnulearn.tables.scores import table_labels
+
+    labels = table_labels(table, label, positive, unlabeled)
+    scores = [_model_scores(table, path, labels) for path in model]
+    scores += [_column_scores(table, column, labels, threshold) for column in score]
+    if theta is None:
+        from pnulearn.cli.prior import estimated_prior
+
+        theta = estimated_prior(table, label, labels, [*drop, *score]).value
+        remark(f"The prior was estimated from the other columns as {theta:.3f}; pass --prior if you know it.")
+    show_facts(_facts([*map(str, model), *score], labels, scores, theta), json)
+
+
+def _model_scores(table: Table, path: Path, labels: Labels) -> NDArray:
+    from pnulearn.tables.model import load_table_model
+
+    fitted = load_table_model(path)
+    if fitted.record.fingerprint == table.fingerprint:
+        remark(f"{path} was fitted to this very file, so its error looks smaller than it is.", kind="warning")
+    predictions = fitted.predict(table)
+    remarks(predictions.remarks)
+    same = fitted.classifier.classes_.tolist() == labels.classes.tolist()
+    if not same and fitted.classifier.classes_.tolist() != labels.classes[::-1].tolist():
+        raise ValueError(f"{path} tells {' from '.join(fitted.classes)}, not the labels in this column.")
+    return predictions.scores if same else -predictions.scores
+
+
+def _column_scores(table: Table, column: str, labels: Labels, threshold: float | None) -> NDArray:
+    from pnulearn.tables.scores import score_column
+
+    scores, notes = score_column(table, column, labels.classes, threshold)
+    remarks(notes)
+    return scores
+
+
+def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: float) -> dict[str, Any]:
+    from pnulearn.tables.comparison import compare_risks
+    from pnulearn.theory import heuristic_mix
+
+    groups = [[values[labels.codes == code] for code in (1, 0, -1)] for values in scores]
+    n_positive, n_negative, n_unlabeled = map(len, groups[0])
+    if not (n_positive and n_negative and n_unlabeled):
+        raise ValueError("A comparison needs positive, negative and unlabelled rows.")
+    rivalry = compare_risks(groups[0], groups[1], prior, heuristic_mix(prior, n_positive, n_negative))
+    first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
+    return {
+        first: {"error": rivalry.model.value, "from": rivalry.model.low, "to": rivalry.model.high},
+        second: {"error": rivalry.other.value, "from": rivalry.other.low, "to": rivalry.other.high},
+        "difference": rivalry.difference,
+        "standard_error": rivalry.stderr,
+        "prior": prior,
+        "verdict": rivalry.verdict(f"with {first}", f"with {second}"),
+    }
