@@ -1,7 +1,7 @@
 """Margin losses, each with the facts that decide how it can be trained.
 
 A loss is a function of the margin m = y g(x). It states what is true of it, and everything else follows:
-the risks need nothing but values, a solver is chosen by `quadratic`, `smooth`, `convex` and `gap`, and the
+the risks need nothing but values, a solver is chosen by `quadratic`, `smooth`, `kinks` and `gap`, and the
 theory reads `lipschitz` and `zero_one_factor`.
 """
 
@@ -25,6 +25,7 @@ class Loss(ABC):
     gap : "linear" if ℓ(m) − ℓ(−m) = −m (then every risk of a convex loss is convex), "constant" if
         ℓ(m) + ℓ(−m) = 1 (then PNU and PUNU are one family), None otherwise.
     quadratic : (a, b, c) if ℓ(m) = a m² + b m + c, else None.
+    kinks : pairs (t, a) if ℓ(m) = Σ a max(0, t − m), from the greatest t down, else None.
     convex, smooth : whether ℓ is convex; whether ℓ′ is continuous.
     lipschitz : the smallest L with |ℓ(m) − ℓ(n)| ≤ L |m − n|, or None.
     zero_one_factor : the smallest c with zero-one loss ≤ c ℓ, or None.
@@ -33,6 +34,7 @@ class Loss(ABC):
     name: ClassVar[str]
     gap: ClassVar[Gap | None] = None
     quadratic: ClassVar[tuple[float, float, float] | None] = None
+    kinks: ClassVar[tuple[tuple[float, float], ...] | None] = None
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     lipschitz: ClassVar[float | None] = None
@@ -71,6 +73,7 @@ class Hinge(Loss):
     """max(0, 1 − m). Its PU and NU risks are not convex, so it is trained on the PN risk only."""
 
     name, convex, lipschitz, zero_one_factor = "hinge", True, 1.0, 1.0
+    kinks = ((1.0, 1.0),)
 
     def __call__(self, margin: ArrayLike) -> NDArray:
         return np.maximum(0, 1 - np.asarray(margin))
@@ -119,6 +122,7 @@ class DoubleHinge(Loss):
     """max(−m, max(0, (1 − m) / 2)): the hinge-like loss whose PU risk stays convex."""
 
     name, gap, convex, lipschitz, zero_one_factor = "double_hinge", "linear", True, 1.0, 2.0
+    kinks = ((1.0, 1 / 2), (-1.0, 1 / 2))
 
     def __call__(self, margin: ArrayLike) -> NDArray:
         margin = np.asarray(margin)
@@ -137,6 +141,7 @@ class Ramp(Loss):
     """
 
     name, gap, lipschitz, zero_one_factor = "ramp", "constant", 0.5, 2.0
+    kinks = ((1.0, 1 / 2), (-1.0, -1 / 2))
 
     def __call__(self, margin: ArrayLike) -> NDArray:
         return np.clip(1 - np.asarray(margin), 0, 2) / 2

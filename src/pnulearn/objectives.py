@@ -1,0 +1,85 @@
+"""The training objective of any loss: one signed term per row, convex or bounded whenever the loss allows it.
+
+A risk gives row i the terms a ℓ(g) + b ℓ(−g), and some of these weights are negative. The gap a loss declares turns
+both terms into one:
+
+    ℓ(m) − ℓ(−m) = −m :   a ℓ(g) + b ℓ(−g) = (a + b) ℓ(g) + b g,     convex because a + b ≥ 0 in every risk;
+    ℓ(m) + ℓ(−m) = 1  :   a ℓ(g) + b ℓ(−g) = (a − b) ℓ(g) + b,       bounded, and one such term per row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn.losses import LOSSES, Loss
+from pnulearn.risks import Risk
+
+ROUNDING = 1e-12
+
+
+class Minimum(NamedTuple):
+    """What a solver found: g(x) = coef·φ(x) + intercept, the work it took, and whether it met its tolerance."""
+
+    coef: NDArray
+    intercept: float
+    n_iter: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Σ_i weight_i ℓ(side_i g_i) + slope_i g_i + constant, with weight_i ≥ 0 and side_i = ±1."""
+
+    loss: Loss
+    weight: NDArray
+    side: NDArray
+    slope: NDArray
+    constant: float = 0.0
+
+    def value(self, scores: NDArray) -> float:
+        """The risk when the rows have these scores."""
+        return float(self.weight @ self.loss(self.side * scores) + self.slope @ scores) + self.constant
+
+    def derivative(self, scores: NDArray) -> NDArray:
+        """Derivative of the risk by each row's score."""
+        return self.weight * self.side * self.loss.derivative(self.side * scores) + self.slope
+
+    def curvature(self, scores: NDArray) -> NDArray:
+        """Second derivative of the risk by each row's score."""
+        return self.weight * self.loss.curvature(self.side * scores)
+
+
+def objective(risk: Risk, loss: Loss, shares: NDArray) -> Objective:
+    """The empirical risk as a sum over rows.
+
+    `shares` has three rows: how much each row of the data counts in the mean over P, over N and over U. A row
+    may count in several means, as a labelled row does when all rows stand for the population.
+
+    >>> from pnulearn import losses, risks
+    >>> pu = objective(risks.pu(0.4), losses.Logistic(), np.array([[1.0, 0, 0], [0, 0, 0], [0, 0.5, 0.5]]))
+    >>> print(pu.weight, pu.side, pu.slope)
+    [0.  0.5 0.5] [ 1. -1. -1.] [-0.4 0. 0. ]
+    """
+    own, mirrored = risk.table.T @ shares
+    side = np.where(own >= mirrored, 1.0, -1.0)
+    larger, smaller = np.maximum(own, mirrored), np.minimum(own, mirrored)
+    none = np.zeros_like(own)
+    if loss.gap == "linear" and (larger + smaller >= -ROUNDING).all():
+        return Objective(loss, np.maximum(larger + smaller, 0), side, side * smaller)
+    if loss.gap == "constant":
+        return Objective(loss, larger - smaller, side, none, float(smaller.sum()))
+    if loss.gap is None and (np.abs(smaller) <= ROUNDING).all():
+        return Objective(loss, larger, side, none)
+    raise ValueError(_misfit(risk, loss))
+
+
+def _misfit(risk: Risk, loss: Loss) -> str:
+    names = [known.name for known in LOSSES.values() if known.gap and (known.smooth or known.kinks)]
+    return (
+        f"The {loss.name} loss cannot be trained on this risk, which gives some of its terms a negative weight: {risk}. "
+        f"Losses that fit every risk: {', '.join(map(repr, names))}; the {loss.name} loss fits risk='pn'."
+    )
