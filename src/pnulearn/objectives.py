@@ -80,6 +80,6 @@ def objective(risk: Risk, loss: Loss, shares: NDArray) -> Objective:
 def _misfit(risk: Risk, loss: Loss) -> str:
     names = [known.name for known in LOSSES.values() if known.gap and (known.smooth or known.kinks)]
     return (
-        f"The {loss.name} loss cannot be trained on this risk, which gives some of its terms a negative weight: {risk}. "
+        f"The {loss.name} loss cannot be trained on a risk that gives some of its terms a negative weight: {risk}. "
         f"Losses that fit every risk: {', '.join(map(repr, names))}; the {loss.name} loss fits risk='pn'."
     )

@@ -6,16 +6,20 @@ pivoting finishes exactly.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn.objectives import Minimum, Objective
+from pnulearn.solvers.design import Design
 from pnulearn.solvers.interior import interior_points
-from pnulearn.solvers.pieces import Pieces, convex_pieces
+from pnulearn.solvers.pieces import Pieces, Solution, convex_pieces
 from pnulearn.solvers.pivoting import pivot
 
-WARM_ROUNDS = 6
-POLISH_ROUNDS = 4
+WARM_ROUNDS = 3
+POLISH_ROUNDS = 3
+SETTLED = 0.02  # the share of rows whose state may still change from one interior point to the next
 PROMISING_GAP = 1e-2
 ACCEPTABLE_GAP = 1e-10
 SMALLEST_GAP = 1e-13
@@ -30,25 +34,22 @@ def minimize_hinge(objective: Objective, features: NDArray, alpha: float, *, int
     >>> minimize_hinge(two, np.array([[2.0], [-2.0]]), alpha=0.01).coef
     array([0.5])
     """
-    return minimize_pieces(convex_pieces(objective), features, alpha, intercept=intercept)[0]
+    return minimize_pieces(convex_pieces(objective), Design(features, intercept), alpha).minimum
 
 
-def minimize_pieces(
-    pieces: Pieces, features: NDArray, alpha: float, *, intercept: bool = False, state: NDArray | None = None
-) -> tuple[Minimum, NDArray]:
-    """The minimiser of pieces(Φw + w₀) + α w'w, and the state of its rows, a warm start for the next problem."""
-    if state is not None:
-        found = pivot(pieces, features, alpha, state, intercept=intercept, max_iter=WARM_ROUNDS)
-        if found is not None:
-            return found
-    for n_iter, point in enumerate(interior_points(pieces, features, alpha, intercept=intercept)):  # noqa: B007
-        if point.gap < PROMISING_GAP:
-            guess = point.state(pieces)
-            found = pivot(pieces, features, alpha, guess, intercept=intercept, max_iter=POLISH_ROUNDS)
+def minimize_pieces(pieces: Pieces, design: Design, alpha: float, near: Solution | None = None) -> Solution:
+    """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α."""
+    guess = 2 * (pieces.kinks > 0).sum(axis=1) if near is None else near.state  # far from all kinks if α is large
+    found = pivot(pieces, design, alpha, guess, WARM_ROUNDS)
+    if found is not None:
+        return found
+    for n_iter, point in enumerate(interior_points(pieces, design, alpha, near), start=1):
+        last, guess = guess, point.state(pieces)
+        if point.gap < PROMISING_GAP and np.mean(guess != last) <= SETTLED:
+            found = pivot(pieces, design, alpha, guess, POLISH_ROUNDS)
             if found is not None:
-                minimum, state = found
-                return minimum._replace(n_iter=n_iter + minimum.n_iter), state
+                return replace(found, n_iter=n_iter)
         if n_iter >= MAX_STEPS or point.gap < SMALLEST_GAP:
             break
-    coef = features.T @ point.gamma / (2 * alpha)
-    return Minimum(coef, point.offset, n_iter, point.gap < ACCEPTABLE_GAP), point.state(pieces)
+    coef = point.gamma @ design.features / (2 * alpha)
+    return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP)

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from pnulearn.solvers.pieces import Pieces
+from pnulearn.solvers.design import Design
+from pnulearn.solvers.pieces import Pieces, Solution
 
 SHARE_OF_STEP = 0.995
 SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a ridge fit to all of them
 
+WARM_SLACK = 0.1
+
 Solve = Callable[[NDArray, float], tuple[NDArray, float]]
+Factorise = Callable[[NDArray], Solve]
 
 
 @dataclass
@@ -50,10 +55,12 @@ class InteriorPoint:
         return state
 
 
-def interior_points(pieces: Pieces, features: NDArray, alpha: float, *, intercept: bool) -> Iterator[InteriorPoint]:
+def interior_points(
+    pieces: Pieces, design: Design, alpha: float, near: Solution | None = None
+) -> Iterator[InteriorPoint]:
     """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding."""
-    factorise = _newton_system(features, alpha, intercept)
-    point = _ridge_start(pieces, features, alpha, factorise)
+    factorise = _newton_system(design, alpha)
+    point = _ridge_start(pieces, design, alpha, factorise) if near is None else _warm_start(pieces, design, near)
     row, n = point.row, len(pieces.slope)
     kink = pieces.kinks[row, point.column]
     while True:
@@ -126,7 +133,7 @@ def _longest(at: InteriorPoint, change: InteriorPoint, share: float) -> float:
     return 1.0 if worst <= share else share / worst
 
 
-def _ridge_start(pieces: Pieces, features: NDArray, alpha: float, factorise: Callable[[NDArray], Solve]) -> InteriorPoint:
+def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factorise) -> InteriorPoint:
     """Every corner replaced by a parabola so wide that most rows lie on it: a weighted ridge fit.
 
     The weaker the penalty, the farther the scores roam before they are held, and the wider the parabola has to be.
@@ -134,7 +141,8 @@ def _ridge_start(pieces: Pieces, features: NDArray, alpha: float, factorise: Cal
     row, column = np.nonzero(pieces.jumps)
     kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
     n = len(pieces.slope)
-    roaming = features @ (features.T @ (np.bincount(row, jump / 2, n) - pieces.slope)) / (2 * alpha)
+    unheld = np.bincount(row, jump / 2, n) - pieces.slope
+    roaming = design.features @ (unheld @ design.features) / (2 * alpha)
     width = max(SMALLEST_WIDTH, float(np.sqrt(np.abs(roaming).mean())))
     stiffness = jump / (2 * width)
     give = np.bincount(row, stiffness, n)
@@ -146,54 +154,63 @@ def _ridge_start(pieces: Pieces, features: NDArray, alpha: float, factorise: Cal
     return InteriorPoint(row, column, u, jump - u, above, below, scores, push - give * scores, offset)
 
 
-def _newton_system(features: NDArray, alpha: float, intercept: bool) -> Callable[[NDArray], Solve]:
+def _warm_start(pieces: Pieces, design: Design, near: Solution) -> InteriorPoint:
+    """The solution of a similar problem, drawn back a little from the walls."""
+    row, column = np.nonzero(pieces.jumps)
+    kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
+    scores = design.scores(near.coef, near.intercept)
+    u = np.clip(near.beta[row] - pieces.levels[row, column], jump / 10, jump * 9 / 10)
+    excess = scores[row] - kink
+    above, below = np.maximum(excess, 0) + WARM_SLACK, np.maximum(-excess, 0) + WARM_SLACK
+    return InteriorPoint(row, column, u, jump - u, above, below, scores, near.beta, near.intercept)
+
+
+def _newton_system(design: Design, alpha: float) -> Factorise:
     """give ↦ (push, Σγ ↦ change of scores, change of intercept): γ changes by push − give · change of scores."""
-    n, b = features.shape
-    if 3 * n * b * b + b**3 > n**3:
-        return _by_rows(features @ features.T / (2 * alpha), intercept)
-    return _by_features(np.column_stack([features, np.ones(n)]) if intercept else features, alpha, intercept)
+    n, b = design.features.shape
+    by_rows = 3 * n * b * b + b**3 > n**3
+    return partial(_RowSystem if by_rows else _FeatureSystem, design, alpha)
 
 
-def _by_rows(gram: NDArray, intercept: bool) -> Callable[[NDArray], Solve]:
-    def factorise(give: NDArray) -> Solve:
-        root = np.sqrt(give)
-        matrix = gram * root
-        matrix *= root[:, None]
-        matrix.flat[:: len(root) + 1] += 1
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+class _RowSystem:
+    """(give⁻¹ + K / 2α) change of γ = push / give, in the symmetric form that small gives leave well conditioned."""
 
-        def solve(push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
-            known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
-            fixed = np.where(root > 0, 0.0, push)
-            if fixed.any():
-                known -= root * (gram @ fixed)
-            gamma, shift = root * cho_solve(factor, known, check_finite=False) + fixed, 0.0
-            if intercept:
-                unit = root * cho_solve(factor, root, check_finite=False)
-                shift = float((gamma.sum() + unbalanced) / unit.sum())
-                gamma -= shift * unit
-            return gram @ gamma + shift, shift
+    def __init__(self, design: Design, alpha: float, give: NDArray):
+        self.design, self.alpha = design, alpha
+        self.root = np.sqrt(give)
+        scale = self.root / np.sqrt(2 * alpha)
+        matrix = design.gram * scale
+        matrix *= scale[:, None]
+        matrix.flat[:: len(scale) + 1] += 1
+        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
-        return solve
+    def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
+        gram, root, shift = self.design.gram, self.root, 0.0
+        fixed = np.where(root > 0, 0.0, push)
+        known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
+        if fixed.any():
+            known -= root * (gram @ fixed) / (2 * self.alpha)
+        gamma = root * cho_solve(self.factor, known, check_finite=False) + fixed
+        if self.design.intercept:
+            unit = root * cho_solve(self.factor, root, check_finite=False)
+            shift = float((gamma.sum() + unbalanced) / unit.sum())
+            gamma -= shift * unit
+        return gram @ gamma / (2 * self.alpha) + shift, shift
 
-    return factorise
 
+class _FeatureSystem:
+    """(2α + Φ′ give Φ) change of w = Φ′ push, with an unpenalised column of ones for the intercept."""
 
-def _by_features(design: NDArray, alpha: float, intercept: bool) -> Callable[[NDArray], Solve]:
-    penalised = np.arange(design.shape[1] - int(intercept))
-
-    def factorise(give: NDArray) -> Solve:
-        matrix = dsyrk(1.0, (design * np.sqrt(give)[:, None]).T, lower=True)
+    def __init__(self, design: Design, alpha: float, give: NDArray):
+        self.design = design
+        matrix = dsyrk(1.0, (design.augmented * np.sqrt(give)[:, None]).T, lower=True)
+        penalised = np.arange(design.features.shape[1])
         matrix[penalised, penalised] += 2 * alpha
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
-        def solve(push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
-            target = design.T @ push
-            if intercept:
-                target[-1] += unbalanced
-            change = cho_solve(factor, target, check_finite=False)
-            return design @ change, float(change[-1]) if intercept else 0.0
-
-        return solve
-
-    return factorise
+    def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
+        target = push @ self.design.augmented
+        if self.design.intercept:
+            target[-1] += unbalanced
+        change = cho_solve(self.factor, target, check_finite=False)
+        return self.design.augmented @ change, float(change[-1]) if self.design.intercept else 0.0

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.objectives import Objective
+from pnulearn.objectives import Minimum, Objective
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,25 @@ class Pieces:
     def value(self, scores: NDArray) -> float:
         """The objective, without penalty and constants."""
         return float(self.slope @ scores + (self.jumps * np.maximum(0, self.kinks - scores[:, None])).sum())
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimiser with what a nearby problem can start from: the multipliers β, and the state of every row.
+
+    A row's state is 2j if its score lies below j kinks and 2j + 1 if it rests on kink number j.
+    """
+
+    coef: NDArray
+    intercept: float
+    beta: NDArray
+    state: NDArray
+    n_iter: int
+    converged: bool
+
+    @property
+    def minimum(self) -> Minimum:
+        return Minimum(self.coef, self.intercept, self.n_iter, self.converged)
 
 
 def convex_pieces(objective: Objective) -> Pieces:

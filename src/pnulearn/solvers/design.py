@@ -1,0 +1,31 @@
+"""The rows that a solver works on, and what all problems on the same rows share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Design:
+    """Rows of features, and whether an unpenalised intercept joins them."""
+
+    features: NDArray
+    intercept: bool = False
+
+    @cached_property
+    def gram(self) -> NDArray:
+        """ΦΦ′ between rows."""
+        return self.features @ self.features.T
+
+    @cached_property
+    def augmented(self) -> NDArray:
+        """Features with the column of the intercept, if there is one."""
+        return np.column_stack([self.features, np.ones(len(self.features))]) if self.intercept else self.features
+
+    def scores(self, coef: NDArray, intercept: float) -> NDArray:
+        """g on the rows."""
+        return self.features @ coef + intercept

@@ -1,0 +1,159 @@
+"""Losses without a closed form: every mix and alpha solved in turn, each from the solution of its neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn import risks
+from pnulearn.losses import Loss, Squared
+from pnulearn.objectives import Minimum, Objective, objective
+from pnulearn.solvers.candidates import Candidates, Training
+from pnulearn.solvers.cccp import minimize_ramp
+from pnulearn.solvers.design import Design
+from pnulearn.solvers.hinge import minimize_pieces
+from pnulearn.solvers.pieces import Solution, convex_pieces
+from pnulearn.solvers.ridge import squared_candidates
+from pnulearn.solvers.smooth import SmoothProblem
+
+Fit = Minimum | Solution
+
+
+@dataclass(frozen=True)
+class IterativeCandidates:
+    """Coefficients (K, C, J, b) and intercepts (K, C, J) of every output, mix and alpha, and how they were reached."""
+
+    coef: NDArray
+    intercept: NDArray
+    n_iter: NDArray
+    converged: NDArray
+
+    def scores(self, features: NDArray) -> NDArray:
+        """g on rows of features, shape (K, C, J, n)."""
+        return self.coef @ features.T + self.intercept[..., None]
+
+    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
+        return np.einsum("kcjb,cj->kb", self.coef, weights), np.einsum("kcj,cj->k", self.intercept, weights)
+
+
+def candidate_solver(loss: Loss) -> Callable[[Training], Candidates]:
+    """The solver that the declared facts of a loss call for."""
+    if isinstance(loss, Squared):
+        return squared_candidates
+    if not (loss.smooth or loss.kinks):
+        raise ValueError(
+            f"The {loss.name} loss cannot be trained: it declares neither smooth=True nor kinks=((t, a), ...). "
+            "Use it to evaluate, and train with one that does."
+        )
+    _check_facts(loss)
+    return partial(iterative_candidates, loss=loss)
+
+
+def iterative_candidates(training: Training, loss: Loss) -> IterativeCandidates:
+    """Every candidate of a training problem under any loss that can be trained."""
+    outputs = [_fit_output(training, loss, k) for k in range(len(training.outputs))]
+    shape = (len(outputs), len(training.mixes), len(training.alphas))
+    fits = [fit for output in outputs for fit in output]
+    return IterativeCandidates(
+        np.stack([fit.coef for fit in fits]).reshape(*shape, -1),
+        np.array([fit.intercept for fit in fits]).reshape(shape),
+        np.array([fit.n_iter for fit in fits]).reshape(shape),
+        np.array([fit.converged for fit in fits]).reshape(shape),
+    )
+
+
+def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
+    """Fits of one output in the order of mixes, then alphas."""
+    shares = _shares(training, training.outputs[output])
+    prior = training.prior[training.outputs[output]]
+    family = risks.punu if training.mixes.risk == "punu" else risks.pnu
+    objectives = [objective(family(prior, value), loss, shares) for value in training.mixes.values]
+    solver = _Solver(loss, training, output)
+    fits: dict[tuple[int, int], Fit] = {}
+    for alpha in np.argsort(-training.alphas):
+        for mix, neighbor in _from_the_middle(training.mixes.tilts):
+            near = None if neighbor is None else fits[neighbor, alpha]
+            fits[mix, alpha] = solver.solve(objectives[mix], mix, alpha, near)
+    return [fits[mix, alpha] for mix in range(len(training.mixes)) for alpha in range(len(training.alphas))]
+
+
+def _shares(training: Training, own: int) -> NDArray:
+    """How much each row counts in the means over P, N and U when class `own` is P and all others, by prior, are N."""
+    codes, weight, prior = training.codes, training.weight, training.prior
+    labeled = training.labeled
+    total = np.bincount(codes[labeled], weights=weight[labeled], minlength=len(prior))
+    of_class = np.zeros(len(codes))
+    of_class[labeled] = weight[labeled] / total[codes[labeled]]
+    others = np.zeros(len(codes))
+    others[labeled] = of_class[labeled] * prior[codes[labeled]] / (1 - prior[own])
+    population = np.zeros(len(codes))
+    population[training.population] = weight[training.population] / weight[training.population].sum()
+    return np.stack([np.where(codes == own, of_class, 0), np.where(codes == own, 0, others), population])
+
+
+def _from_the_middle(tilts: NDArray) -> Iterator[tuple[int, int | None]]:
+    """Mixes with the neighbour solved before: the one nearest to PN first, then outwards on both sides."""
+    order = np.argsort(tilts)
+    middle = int(np.argmin(np.abs(tilts[order])))
+    yield int(order[middle]), None
+    for place in range(middle + 1, len(order)):
+        yield int(order[place]), int(order[place - 1])
+    for place in range(middle - 1, -1, -1):
+        yield int(order[place]), int(order[place + 1])
+
+
+class _Solver:
+    """Solves one output's problems; which minimum is found never depends on what was solved before."""
+
+    def __init__(self, loss: Loss, training: Training, output: int):
+        self.loss, self.output, self.alphas = loss, output, training.alphas
+        self.design = Design(training.features, training.intercept)
+        self.smooth = SmoothProblem(self.design) if loss.smooth else None
+        self.ridge = None if loss.convex else squared_candidates(training)
+        self.shape = len(training.mixes), len(training.alphas)
+
+    def solve(self, objective: Objective, mix: int, alpha: int, near: Fit | None) -> Fit:
+        penalty = float(self.alphas[alpha])
+        if self.smooth is not None and self.loss.convex:
+            return self.smooth.minimize(objective, penalty, None if near is None else (near.coef, near.intercept))
+        near = near if isinstance(near, Solution) else None
+        if self.loss.convex:
+            return minimize_pieces(convex_pieces(objective), self.design, penalty, near)
+        coef, intercept = self._ridge_start(mix, alpha)
+        scores = self.design.scores(coef, intercept)
+        if self.smooth is None:
+            return minimize_ramp(objective, self.design, penalty, [np.zeros(len(scores)), scores], near)
+        scale = float(np.median(np.abs(scores))) or 1.0  # far out a bounded loss is flat and nothing would move
+        starts = [None, (coef / scale, intercept / scale)]
+        found = [self.smooth.minimize(objective, penalty, start) for start in starts]
+        return min(found, key=lambda fit: _value(objective, self.design, penalty, fit))
+
+    def _ridge_start(self, mix: int, alpha: int) -> tuple[NDArray, float]:
+        assert self.ridge is not None
+        one = np.zeros(self.shape)
+        one[mix, alpha] = 1
+        coef, intercept = self.ridge.average(one)
+        return coef[self.output], float(intercept[self.output])
+
+
+def _value(objective: Objective, design: Design, alpha: float, fit: Fit) -> float:
+    return objective.value(design.scores(fit.coef, fit.intercept)) + alpha * float(fit.coef @ fit.coef)
+
+
+def _check_facts(loss: Loss) -> None:
+    """A wrong fact would give a wrong classifier without a sound, so facts are tried on a few margins."""
+    margin = np.linspace(-3, 3, 25) + 0.01
+    value, mirrored = loss(margin), loss(-margin)
+    true = {"linear": np.allclose(value - mirrored, -margin), "constant": np.allclose(value + mirrored, 1)}
+    if loss.gap is not None and not true[loss.gap]:
+        wanted = {"linear": "ℓ(m) − ℓ(−m) = −m", "constant": "ℓ(m) + ℓ(−m) = 1"}[loss.gap]
+        raise ValueError(f"The {loss.name} loss declares gap={loss.gap!r}, but {wanted} does not hold for it.")
+    if loss.kinks is not None:
+        drawn = sum(jump * np.maximum(0, kink - margin) for kink, jump in loss.kinks)
+        if not np.allclose(value, drawn):
+            raise ValueError(f"The {loss.name} loss declares kinks={loss.kinks}, but it is not Σ a max(0, t − m).")
