@@ -2,7 +2,8 @@
 What was searched
 =================
 
-Every bandwidth, mix and alpha is fitted and validated; the model averages all candidates, weighted by how well they did.
+Every bandwidth, mix and alpha is fitted and validated; the model averages all candidates, weighted by how well they
+did.
 """
 
 import matplotlib.pyplot as plt

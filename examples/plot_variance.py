@@ -2,8 +2,9 @@
 How precisely can a model be judged?
 ====================================
 
-The variance of the estimated error with unlabelled rows, relative to labelled rows alone, for three populations. With equal shares and equal
-numbers of labels the unlabelled rows cannot help to judge; the further the classes are from balance, the more they do.
+The variance of the estimated error with unlabelled rows, relative to labelled rows alone, for three populations. With
+equal shares and equal numbers of labels the unlabelled rows cannot help to judge; the further the classes are from
+balance, the more they do.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 What unlabelled rows buy
 ========================
 
-Breast-cancer data with twelve labels, 70 % of them malignant, and a growing number of unlabelled rows from a population of which
-half are malignant. The supervised model knows the prior as well; it only lacks the unlabelled rows.
+Breast-cancer data with twelve labels, 70 % of them malignant, and a growing number of unlabelled rows from a
+population of which half are malignant. The supervised model knows the prior as well; it only lacks the unlabelled
+rows.
 """
 
 import matplotlib.pyplot as plt
