@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pnulearn.classifier import PNUClassifier, load
     from pnulearn.folds import PNUStratifiedKFold
+    from pnulearn.metrics import make_pnu_scorer, pnu_risk
+    from pnulearn.priors import estimate_prior
 
 _HOMES = {
     "PNUClassifier": "pnulearn.classifier",
     "PNUStratifiedKFold": "pnulearn.folds",
+    "estimate_prior": "pnulearn.priors",
     "load": "pnulearn.classifier",
+    "make_pnu_scorer": "pnulearn.metrics",
+    "pnu_risk": "pnulearn.metrics",
 }
 
-__all__ = ["PNUClassifier", "PNUStratifiedKFold", "load"]
+__all__ = ["PNUClassifier", "PNUStratifiedKFold", "estimate_prior", "load", "make_pnu_scorer", "pnu_risk"]
 
 
 def __getattr__(name: str) -> Any:
