@@ -7,21 +7,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pnulearn.advice import advise, advise_for
     from pnulearn.classifier import PNUClassifier, load
     from pnulearn.folds import PNUStratifiedKFold
-    from pnulearn.metrics import make_pnu_scorer, pnu_risk
+    from pnulearn.metrics import compare, make_pnu_scorer, pnu_risk
     from pnulearn.priors import estimate_prior
 
 _HOMES = {
     "PNUClassifier": "pnulearn.classifier",
     "PNUStratifiedKFold": "pnulearn.folds",
+    "advise": "pnulearn.advice",
+    "advise_for": "pnulearn.advice",
+    "compare": "pnulearn.metrics",
     "estimate_prior": "pnulearn.priors",
     "load": "pnulearn.classifier",
     "make_pnu_scorer": "pnulearn.metrics",
     "pnu_risk": "pnulearn.metrics",
 }
 
-__all__ = ["PNUClassifier", "PNUStratifiedKFold", "estimate_prior", "load", "make_pnu_scorer", "pnu_risk"]
+__all__ = [
+    "PNUClassifier",
+    "PNUStratifiedKFold",
+    "advise",
+    "advise_for",
+    "compare",
+    "estimate_prior",
+    "load",
+    "make_pnu_scorer",
+    "pnu_risk",
+]
 
 
 def __getattr__(name: str) -> Any:

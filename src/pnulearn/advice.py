@@ -1,0 +1,191 @@
+"""Should I use my unlabelled rows? The paper's theory, turned into a recommendation before any model is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, isinf
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pnulearn.labels import decode_labels
+from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
+
+ASSUMED_RATES = (0.2, 0.2)
+WORTHWHILE = 0.9  # a variance ratio above this is hardly worth the trouble
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the sample sizes promise. `str(advice)` says it in words, `advice.plot()` draws the variance ratio.
+
+    best : "pn", "pu", "nu" or "pnu".
+    mix : η of least variance for these sizes; paper_mix that for unlimited U.
+    variance_ratio : variance of the PNU risk at that mix over that of the PN risk; limit_ratio with unlimited U.
+    pu_against_pn, nu_against_pn : the bounds' ratios of Niu et al. (2016); below 1, PU (NU) alone beats PN.
+    unlabeled_to_help : unlabelled rows from which the paper's mix lowers the variance (the finite-sample mix always).
+    unlabeled_enough : unlabelled rows that bring 90 % of all they could ever bring.
+    label_next : "positive" or "negative", whichever label lowers the variance more.
+    """
+
+    n_positive: int
+    n_negative: int
+    n_unlabeled: int
+    prior: float
+    error_rates: tuple[float, float]
+    measured: bool
+    best: str
+    mix: float
+    paper_mix: float
+    variance_ratio: float
+    limit_ratio: float
+    pu_against_pn: float
+    nu_against_pn: float
+    unlabeled_to_help: float
+    unlabeled_enough: float
+    label_next: str
+
+    def psi(self, n_unlabeled: float | None = None) -> Psi:
+        """The variance terms, for these sizes or another number of unlabelled rows."""
+        n = self.n_unlabeled if n_unlabeled is None else n_unlabeled
+        return Psi.of_rates(*self.error_rates, prior=self.prior, sizes=(self.n_positive, self.n_negative, n))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Variance ratio against the number of unlabelled rows, at the finite-sample mix and at the paper's."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure(layout="constrained").subplots()
+        sizes = np.geomspace(1, max(10_000, 3 * self.n_unlabeled), 200)
+        psis = [self.psi(n) for n in sizes]
+        ax.semilogx(sizes, [psi.ratio(psi.best_mix) for psi in psis], label="mix for this number of rows")
+        ax.semilogx(sizes, [psi.ratio(self.paper_mix) for psi in psis], "--", label="mix for unlimited rows")
+        ax.axhline(1, color="0.6", linewidth=1)
+        if self.n_unlabeled:
+            ax.plot([self.n_unlabeled], [self.variance_ratio], "o", label="your rows")
+        ax.set(xlabel="unlabelled rows", ylabel="variance of PNU risk / PN risk", ylim=(0, 2))
+        ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        basis = "measured" if self.measured else "assumed"
+        lines = [
+            f"{self.n_positive} positive, {self.n_negative} negative, {self.n_unlabeled} unlabelled rows, prior "
+            f"{self.prior:g}; error rates {basis}: {self.error_rates[0]:.0%} of positives, {self.error_rates[1]:.0%} "
+            "of negatives.",
+            f"Most promising: {self.best.upper()}. {_REASONS[self.best]}",
+        ]
+        if self.best in ("pn", "pnu") and self.n_unlabeled:
+            lines.append(
+                f"Unlabelled rows change the variance of the risk to {self.variance_ratio:.0%} of the supervised one "
+                f"at mix {self.mix:+.2f}; with unlimited rows it would be {self.limit_ratio:.0%}."
+            )
+        if not isinf(self.unlabeled_enough):
+            lines.append(f"About {self.unlabeled_enough:.0f} unlabelled rows bring 90 % of what there is to gain.")
+        lines.append(f"Label a {self.label_next} row next: it lowers the variance more.")
+        return "\n".join(lines)
+
+
+_REASONS = {
+    "pnu": "The two classes' terms vary differently, and unlabelled rows can stand in for the noisier one.",
+    "pn": "The two classes' terms vary alike, so unlabelled rows have little to add to the labelled ones.",
+    "pu": "There are no labelled negatives; unlabelled rows take their place.",
+    "nu": "There are no labelled positives; unlabelled rows take their place.",
+}
+
+
+def advise(
+    n_positive: int,
+    n_negative: int,
+    n_unlabeled: int,
+    prior: float,
+    *,
+    error_rates: tuple[float, float] | None = None,
+) -> Advice:
+    """Which of PN, PU, NU and PNU is promising for these sample sizes, and what to label next.
+
+    `error_rates` are the shares of positives and of negatives that the model gets wrong; 20 % each is assumed if they
+    are not given.
+
+    >>> advice = advise(10, 10, 300, prior=0.3)
+    >>> advice.best, round(advice.mix, 2), round(advice.variance_ratio, 2), advice.label_next
+    ('pnu', 0.64, 0.56, 'positive')
+    """
+    sizes = _checked_sizes(n_positive, n_negative, n_unlabeled)
+    if not 0 < prior < 1:
+        raise ValueError(f"prior must lie strictly between 0 and 1, got {prior!r}.")
+    rates = _checked_rates(error_rates or ASSUMED_RATES)
+    psi = Psi.of_rates(*rates, prior=prior, sizes=sizes)
+    labeled_only = replace(psi, unlabeled=0.0)
+    both = sizes[0] > 0 and sizes[1] > 0
+    ratio = psi.ratio(psi.best_mix) if both else inf
+    return Advice(
+        *sizes,
+        prior,
+        rates,
+        error_rates is not None,
+        best=_best(sizes, ratio),
+        mix=psi.best_mix,
+        paper_mix=labeled_only.best_mix,
+        variance_ratio=ratio,
+        limit_ratio=labeled_only.ratio(labeled_only.best_mix) if both else inf,
+        pu_against_pn=pu_against_pn(prior, *sizes) if all(sizes) else inf,
+        nu_against_pn=nu_against_pn(prior, *sizes) if all(sizes) else inf,
+        unlabeled_to_help=unlabeled_to_help(psi, sizes[2], labeled_only.best_mix) if all(sizes) else inf,
+        unlabeled_enough=unlabeled_enough(psi, sizes[2]) if all(sizes) else inf,
+        label_next=_label_next(rates, prior, sizes),
+    )
+
+
+def advise_for(
+    model: Any, X: Any, y: ArrayLike, *, prior: float, unlabeled: Any = None, pos_label: Any = None
+) -> Advice:
+    """`advise` with the error rates that a fitted model has on rows it was not fitted to.
+
+    One success and one failure are added to each class, so that no class looks perfect for want of rows.
+    """
+    labels = decode_labels(y, unlabeled, pos_label)
+    if len(labels.classes) != 2:
+        raise ValueError(f"Advice is for two classes, and y has {len(labels.classes)}: {labels.classes.tolist()}.")
+    predicted = np.asarray(model.predict(X))
+    wrong = [int(np.sum(predicted[labels.codes == k] != labels.classes[k])) for k in (1, 0)]
+    n_negative, n_positive = labels.counts.tolist()
+    rates = ((wrong[0] + 1) / (n_positive + 2), (wrong[1] + 1) / (n_negative + 2))
+    return advise(n_positive, n_negative, labels.n_unlabeled, prior, error_rates=rates)
+
+
+def _best(sizes: tuple[int, int, int], ratio: float) -> str:
+    if not sizes[1]:
+        return "pu"
+    if not sizes[0]:
+        return "nu"
+    return "pnu" if sizes[2] and ratio < WORTHWHILE else "pn"
+
+
+def _label_next(rates: tuple[float, float], prior: float, sizes: tuple[int, int, int]) -> str:
+    """Whichever label lowers the least variance more; the class that has no label at all comes first."""
+    if 0 in sizes[:2]:
+        return "positive" if sizes[0] == 0 else "negative"
+    more = [Psi.of_rates(*rates, prior=prior, sizes=(sizes[0] + a, sizes[1] + 1 - a, sizes[2])) for a in (1, 0)]
+    with_positive, with_negative = (psi.variance(psi.best_mix) for psi in more)
+    return "positive" if with_positive < with_negative else "negative"
+
+
+def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
+    for name, size in zip(("n_positive", "n_negative", "n_unlabeled"), sizes, strict=True):
+        if size != int(size) or size < 0:
+            raise ValueError(f"{name} must be a whole number, at least 0, got {size!r}.")
+    if not any(sizes[:2]) or (not all(sizes[:2]) and not sizes[2]):
+        raise ValueError(
+            f"Nothing can be learnt from {sizes[0]} positive, {sizes[1]} negative and {sizes[2]} unlabelled rows: two "
+            "of the three are needed, one of them labelled."
+        )
+    positive, negative, unlabeled = map(int, sizes)
+    return positive, negative, unlabeled
+
+
+def _checked_rates(rates: tuple[float, float]) -> tuple[float, float]:
+    if len(rates) != 2 or not all(0 < rate < 1 for rate in rates):
+        raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
+    return float(rates[0]), float(rates[1])

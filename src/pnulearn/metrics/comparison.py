@@ -1,0 +1,137 @@
+"""Is one model really better than another? Their difference on the same rows, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pnulearn.labels import decode_labels
+from pnulearn.losses import Loss, as_loss
+from pnulearn.metrics.risk import RiskEstimate, estimate_risk
+from pnulearn.metrics.scorer import signed_scores
+from pnulearn.metrics.spread import BORROWED_ROWS
+from pnulearn.risks import Risk, pnu
+from pnulearn.theory import heuristic_mix
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two risks on the same rows, and their difference (first minus second) judged row by row.
+
+    Judging row by row cancels what the models have in common, so the interval of the difference is narrower than
+    the two intervals suggest.
+    """
+
+    first: RiskEstimate
+    second: RiskEstimate
+    difference: float
+    stderr: float
+    low: float
+    high: float
+    confidence: float = 0.95
+
+    @property
+    def verdict(self) -> str:
+        """ "first" or "second" if the interval of the difference lies on one side of zero, else "undecided"."""
+        return "first" if self.high < 0 else "second" if self.low > 0 else "undecided"
+
+    def sentence(self, first: str, second: str) -> str:
+        """Who is better in words that are no stronger than the evidence, e.g. "with U", "without"."""
+        gap, margin = -100 * self.difference, 50 * (self.high - self.low)
+        words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
+        chance = "chance alone could explain" if self.verdict == "undecided" else "is more than chance explains"
+        return f"{words}, which {chance} ({self.confidence:.0%} margin {margin:.1f} points)."
+
+    def __str__(self) -> str:
+        words = {
+            "first": "the first model is better",
+            "second": "the second model is better",
+            "undecided": "which is better cannot be told from these rows",
+        }
+        return (
+            f"risks {self.first.value:.4f} and {self.second.value:.4f}, difference {self.difference:+.4f} "
+            f"[{self.low:+.4f}, {self.high:+.4f}]: {words[self.verdict]}"
+        )
+
+
+def compare(
+    model_a: Any,
+    model_b: Any,
+    X: Any,
+    y: ArrayLike,
+    prior: float,
+    *,
+    loss: str | Loss = "zero_one",
+    confidence: float = 0.95,
+    unlabeled: Any = None,
+    pos_label: Any = None,
+) -> Comparison:
+    """Compare two fitted classifiers on rows that neither was fitted to; y may have unlabelled rows.
+
+    Models answer through decision_function, predict_proba or predict, whichever they have.
+    """
+    labels = decode_labels(y, unlabeled, pos_label)
+    if len(labels.classes) != 2:
+        raise ValueError(f"compare judges two classes, and y has {len(labels.classes)}: {labels.classes.tolist()}.")
+    negative, positive = labels.classes
+    rows = [labels.codes == code for code in (1, 0, -1)]
+    first, second = (
+        [g[group] for group in rows] for g in (signed_scores(m, X, negative, positive) for m in (model_a, model_b))
+    )
+    mix = _shared_mix(prior, *(int(group.sum()) for group in rows))
+    return compare_scores(first, second, prior, mix, loss=loss, confidence=confidence)
+
+
+def _shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
+    """A mix that does not depend on either model, so that the difference is unbiased."""
+    if not n_unlabeled:
+        return 0.0
+    if not (n_positive and n_negative):
+        return 1.0 if n_positive else -1.0
+    return heuristic_mix(prior, n_positive, n_negative)
+
+
+def compare_scores(
+    scores: Sequence[NDArray],
+    others: Sequence[NDArray],
+    prior: float,
+    mix: float,
+    *,
+    loss: str | Loss = "zero_one",
+    confidence: float = 0.95,
+) -> Comparison:
+    """The comparison of scores on P, on N and on U, at a mix that is the same for both."""
+    loss, risk = as_loss(loss), pnu(prior, mix)
+    first, second = (estimate_risk(groups, prior, mix, loss, confidence) for groups in (scores, others))
+    variance = paired_variance(risk, loss, scores, others)
+    stderr = float(np.sqrt(variance))
+    margin = NormalDist().inv_cdf((1 + confidence) / 2) * stderr
+    gap = first.value - second.value
+    return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
+
+
+def paired_variance(risk: Risk, loss: Loss, scores: Sequence[NDArray], others: Sequence[NDArray]) -> float:
+    """Variance of the difference of two empirical risks: Σ over samples of the variance of row-wise differences / n.
+
+    A dozen labelled rows on which two models agree would look certain, so every sample borrows a few rows from U,
+    where rows are many.
+    """
+    variance = 0.0
+    for weights, ours, theirs in zip(risk.table, scores, others, strict=True):
+        if not weights.any() or len(ours) == 0:
+            continue
+        gap, usual = _gaps(weights, loss, ours, theirs), _gaps(weights, loss, scores[2], others[2])
+        borrowed = BORROWED_ROWS * float(np.mean(usual**2)) if len(usual) else 0.0
+        square = (float(np.sum(gap**2)) + borrowed) / (len(gap) + BORROWED_ROWS * (len(usual) > 0))
+        variance += max(square - float(np.mean(gap)) ** 2, 0.0) / len(gap)
+    return variance
+
+
+def _gaps(weights: NDArray, loss: Loss, ours: NDArray, theirs: NDArray) -> NDArray:
+    """What one row adds to the difference of the risks."""
+    return weights[0] * (loss(ours) - loss(theirs)) + weights[1] * (loss(-ours) - loss(-theirs))

@@ -1,0 +1,63 @@
+"""The paired difference of two models: unbiased, with the standard error it claims."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from pnulearn.losses import as_loss
+from pnulearn.metrics.comparison import compare, compare_scores
+from pnulearn.risks import empirical_risk, pnu
+
+PRIOR, MIX, SIZES = 0.3, 0.4, (60, 50, 400)
+
+
+def draw(rng):
+    truth = [np.ones(SIZES[0]), np.zeros(SIZES[1]), rng.random(SIZES[2]) < PRIOR]
+    x = [rng.normal(2 * part - 1, 1.5) for part in truth]
+    return x, [part + rng.normal(0, 1, len(part)) for part in x]
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "logistic"])
+def test_the_difference_is_that_of_the_risks_and_varies_as_claimed(loss):
+    rng = np.random.default_rng(1)
+    differences, stderrs = [], []
+    for _ in range(400):
+        scores, others = draw(rng)
+        comparison = compare_scores(scores, others, PRIOR, MIX, loss=loss)
+        differences.append(comparison.difference)
+        stderrs.append(comparison.stderr)
+    risks = [empirical_risk(pnu(PRIOR, MIX), as_loss(loss), groups) for groups in (scores, others)]
+    assert_allclose(differences[-1], risks[0] - risks[1], atol=1e-12)
+    assert_allclose(np.sqrt(np.mean(np.square(stderrs))), np.std(differences), rtol=0.12)
+
+
+def test_pairing_beats_two_separate_intervals():
+    comparison = compare_scores(*draw(np.random.default_rng(0)), PRIOR, MIX)
+    assert comparison.stderr < np.hypot(comparison.first.stderr, comparison.second.stderr)
+
+
+def test_equal_models_are_not_told_apart():
+    scores, _ = draw(np.random.default_rng(0))
+    comparison = compare_scores(scores, [g.copy() for g in scores], PRIOR, MIX)
+    assert comparison.difference == 0
+    assert comparison.verdict == "undecided"
+    assert "cannot be told" in str(comparison)
+
+
+def test_a_real_model_beats_a_constant_one(gaussians):
+    X, y = gaussians(60, 60, 300)
+    labeled = ~np.isnan(y)
+    good = LogisticRegression().fit(X[labeled], y[labeled])
+    bad = DummyClassifier(strategy="constant", constant=[1.0]).fit(X[labeled], y[labeled])
+    X_new, y_new = gaussians(60, 60, 300, seed=1)
+    assert compare(good, bad, X_new, y_new, 0.4).verdict == "first"
+    assert compare(bad, good, X_new, y_new, 0.4).verdict == "second"
+    assert "points higher with it than without" in compare(bad, good, X_new, y_new, 0.4).sentence("with it", "without")
+
+
+def test_more_than_two_classes_are_refused(gaussians):
+    X, _ = gaussians()
+    with pytest.raises(ValueError, match="two classes"):
+        compare(None, None, X, np.arange(len(X)) % 3, 0.5)
