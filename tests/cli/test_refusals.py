@@ -47,7 +47,7 @@ LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(3
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "30"], 2, "write 0.3"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "30%"], 2, "write 0.3"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "0"], 2, "strictly between 0 and 1"),
-        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "third"], 2, "neither a share"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "third"], 2, "share such as 0.3"),
         ("x,y\n1,a\n2,b\n", [], 2, "--label"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--model", "nowhere/m"], 2, "no folder"),
         ("x,y\n1,-1\n2,0\n3,1\n", ["-l", "y"], 1, "--unlabeled 0"),
@@ -64,13 +64,10 @@ def test_fit_refuses_in_a_few_words(capsys, table, tmp_path, text, options, code
     assert len([line for line in messages.splitlines() if line.startswith(("error:", "Error:"))]) <= 1
 
 
-def test_one_class_with_unlabelled_rows_needs_a_prior_and_then_works(capsys, table):
+def test_one_class_with_unlabelled_rows_is_learnt_with_a_warning(capsys, table):
     path = table(ONE_CLASS)
-    code, messages = refusal(capsys, "fit", path, "-l", "y", *FIT)
-    assert code == 1
-    assert "--prior 0.3" in messages
     assert run(["fit", str(path), "-l", "y", "--prior", "0.4", *FIT]) == 0
-    assert "PU risk is used" in capsys.readouterr().err
+    assert "warning: There are no negative rows, so the PU risk is used" in capsys.readouterr().err
 
 
 def test_debug_shows_the_traceback(table):

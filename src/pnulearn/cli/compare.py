@@ -20,9 +20,10 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
+    chosen_prior,
     open_table,
-    share,
 )
+from pnulearn.cli.prior import prior_from_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,18 +54,15 @@ def compare(
     """
     if len(model) + len(score) != 2:
         raise typer.BadParameter("name two to compare, with --model FILE or --score COLUMN.")
-    theta = share(prior)
+    theta = chosen_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.scores import table_labels
 
     labels = table_labels(table, label, positive, unlabeled)
     scores = [_model_scores(table, path, labels) for path in model]
     scores += [_column_scores(table, column, labels, threshold) for column in score]
-    if theta is None:
-        from pnulearn.cli.prior import estimated_prior
-
-        theta = estimated_prior(table, label, labels, [*drop, *score]).value
-        remark(f"The prior was estimated from the other columns as {theta:.3f}; pass --prior if you know it.")
+    if not isinstance(theta, float):
+        theta = prior_from_columns(table, label, labels, [*drop, *score], theta)
     show_facts(_facts([*map(str, model), *score], labels, scores, theta), json)
 
 

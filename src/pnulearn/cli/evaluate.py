@@ -20,9 +20,10 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
+    chosen_prior,
     open_table,
-    share,
 )
+from pnulearn.cli.prior import prior_from_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,18 +55,15 @@ def evaluate(
     """
     if (model is None) == (score is None):
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")
-    theta = share(prior)
+    theta = chosen_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     if model is not None:
         labels, scores, learnt = _model_scores(table, model, label, unlabeled)
         theta = learnt if theta is None else theta
     else:
         labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
-    if theta is None:
-        from pnulearn.cli.prior import estimated_prior
-
-        theta = estimated_prior(table, label, labels, [*drop, score or ""]).value
-        remark(f"The prior was estimated from the other columns as {theta:.3f}; pass --prior if you know it.")
+    if not isinstance(theta, float):
+        theta = prior_from_columns(table, label, labels, [*drop, score or ""], theta)
     show_facts(_judge(labels, scores, theta, confidence), json)
 
 

@@ -23,9 +23,9 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
+    chosen_prior,
     open_table,
     refuse_missing_folder,
-    share,
 )
 
 
@@ -85,7 +85,7 @@ def fit(
     json: Json = False,
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
-    theta = share(prior)
+    theta = chosen_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.model import fit_table
 

@@ -11,19 +11,30 @@ if TYPE_CHECKING:
     from pnulearn.tables import Table
 
 
-def share(text: str) -> float | None:
-    """A prior as a share, or None for "auto"."""
+def chosen_prior(text: str) -> float | str | None:
+    """A prior as a share, the name of a method that estimates it, or None for "auto"."""
     if text == "auto":
         return None
     try:
         value = float(text.strip().rstrip("%"))
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a share such as 0.3 nor 'auto'.") from None
+        return method_name(text)
     if text.strip().endswith("%") or 1 < value < 100:
         raise typer.BadParameter(f"the prior is a share between 0 and 1: for {value:g} % write {value / 100:g}.")
     if not 0 < value < 1:
         raise typer.BadParameter(f"the prior must lie strictly between 0 and 1, got {text}.")
     return value
+
+
+def method_name(text: str) -> str:
+    """The name of a prior estimator."""
+    from pnulearn.priors import METHODS
+
+    if text not in METHODS:
+        raise typer.BadParameter(
+            f"{text!r} is neither a share such as 0.3, nor 'auto', nor a method ({', '.join(METHODS)})."
+        )
+    return text
 
 
 def refuse_missing_folder(path: Path | None) -> Path | None:
@@ -38,7 +49,8 @@ Label = Annotated[str, typer.Option("--label", "-l", help="Column with the label
 Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default the greater of the two.")]
 Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
 Prior = Annotated[
-    str, typer.Option(metavar="SHARE|auto", help="Share of positives in the population; auto estimates it.")
+    str,
+    typer.Option(metavar="SHARE|auto|METHOD", help="Share of positives in the population; auto estimates it."),
 ]
 Drop = Annotated[list[str], typer.Option(help="Leave this column out (may be repeated).")]
 Missing = Annotated[list[str], typer.Option(help="Another cell content that means missing (may be repeated).")]

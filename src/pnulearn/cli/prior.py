@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pnulearn.cli.console import show_facts
+import typer
+
+from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
     Delimiter,
     Drop,
@@ -16,6 +18,7 @@ from pnulearn.cli.options import (
     NoHeader,
     Positive,
     Unlabeled,
+    method_name,
     open_table,
 )
 
@@ -29,6 +32,7 @@ def prior(
     label: Label,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
+    method: Annotated[str, typer.Option(help="How to estimate it; auto takes the best method we know.")] = "auto",
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
@@ -41,7 +45,7 @@ def prior(
 
     table = open_table(file, missing, encoding, delimiter, no_header)
     labels = table_labels(table, label, positive, unlabeled)
-    estimate = estimated_prior(table, label, labels, drop)
+    estimate = estimated_prior(table, label, labels, drop, None if method == "auto" else method_name(method))
     facts = {
         "prior": estimate.value,
         "interval": [estimate.low, estimate.high],
@@ -52,9 +56,17 @@ def prior(
     show_facts(facts, json)
 
 
-def estimated_prior(table: Table, label: str, labels: Labels, drop: list[str]) -> Any:
-    """The prior by energy distance from all usable columns of a table."""
-    from pnulearn.priors import energy_prior
+def estimated_prior(table: Table, label: str, labels: Labels, drop: list[str], method: str | None) -> Any:
+    """The prior from all usable columns of a table."""
+    from pnulearn.priors import resolve_prior
     from pnulearn.tables.scores import feature_columns
 
-    return energy_prior(feature_columns(table, label, [name for name in drop if name]), labels.codes)
+    X = feature_columns(table, label, [name for name in drop if name])
+    return resolve_prior(method, X, labels.codes, classes=labels.classes, random_state=0)
+
+
+def prior_from_columns(table: Table, label: str, labels: Labels, drop: list[str], method: str | None) -> float:
+    """The value alone, with a remark that it was estimated."""
+    value = float(estimated_prior(table, label, labels, drop, method).value)
+    remark(f"The prior was estimated from the other columns as {value:.3f}; pass --prior if you know it.")
+    return value

@@ -16,7 +16,7 @@ from pnulearn.labels import decode_labels
 from pnulearn.metrics.risk import RiskEstimate
 from pnulearn.persistence import ModelFileError, read_archive, write_archive
 from pnulearn.selection import SearchTable
-from pnulearn.tables.cells import Table, TableError
+from pnulearn.tables.cells import Table
 from pnulearn.tables.plan import CategoryColumn, ColumnPlan, NumberColumn, Scaling, learn_plan
 from pnulearn.tables.targets import Targets, read_targets
 
@@ -106,11 +106,6 @@ def fit_table(
     """Fit a `PNUClassifier` with these parameters to a table whose label column is partly empty."""
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
-    if len(targets.counts) == 1 and targets.n_unlabeled and parameters.get("prior") is None:
-        raise TableError(
-            f"Column {label!r} has no other label than {label_text(next(iter(targets.counts)))!r}, so the share of "
-            "positives cannot be estimated. Pass it, e.g. --prior 0.3, or label rows of the other class too."
-        )
     plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, scaling=scaling)
     rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
     X, _ = plan.features(table)
