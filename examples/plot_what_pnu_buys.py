@@ -19,7 +19,7 @@ SIZES = (20, 60, 200)
 SEEDS = range(8)
 
 # %%
-# One trial: draw labels, unlabelled rows and a test set; the error is weighted to the population's share of even digits.
+# One trial: draw labels, unlabelled rows and a test set. The error is weighted to the population's share of even ones.
 
 
 def draw(rng, n_unlabeled):

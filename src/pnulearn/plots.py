@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn.labels import decode_labels
+from pnulearn.theory import Psi
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,15 +148,8 @@ def variance_ratio(
     >>> round(variance_ratio(0.3, 10, 10, 10**9, (0.2, 0.2)), 3)
     0.524
     """
-    miss, alarm = error_rates
-    psi_positive = prior**2 * miss * (1 - miss) / n_positive
-    psi_negative = (1 - prior) ** 2 * alarm * (1 - alarm) / n_negative
-    called_negative = prior * miss + (1 - prior) * (1 - alarm)
-    psi_unlabeled = called_negative * (1 - called_negative) / n_unlabeled
-    total = psi_positive + psi_negative
-    if total == 0:
-        return 1.0
-    return 1 - (psi_negative - psi_positive) ** 2 / (total + psi_unlabeled) / total
+    psi = Psi.of_rates(*error_rates, prior=prior, sizes=(n_positive, n_negative, n_unlabeled))
+    return psi.ratio(psi.best_mix) if psi.labeled else 1.0
 
 
 class PriorDisplay(_Display):

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from pnulearn.cli import compare, evaluate, fit, info, laboratory, predict, prior
+from pnulearn.cli import advise, compare, evaluate, fit, info, laboratory, predict, prior
 from pnulearn.cli.console import remark
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
@@ -30,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for module in (fit, predict, evaluate, compare, prior, info):
+for module in (fit, predict, evaluate, compare, prior, advise, info):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(getattr(module, name))
 for command in (laboratory.reproduce, laboratory.datasets, laboratory.demo):

@@ -49,9 +49,9 @@ def evaluate(
     no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
-    """Estimate the error rate of a model, or of a column of scores, on rows of which few are labelled.
+    """Estimate the error of a model from few labels.
 
-    The rows must not have been used to fit the model.
+    Of a model file, or of a column of scores from any other tool. The rows must not have been used to fit the model.
     """
     if (model is None) == (score is None):
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")

@@ -18,7 +18,7 @@ def info(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by `pnulearn fit`.")],
     json: Json = False,
 ) -> None:
-    """Show what a model file holds: data, columns, what was chosen, and how good it is."""
+    """Show what a model file holds."""
     from pnulearn.tables.model import load_table_model
 
     show_facts(describe(load_table_model(model)), json)

@@ -44,7 +44,10 @@ def predict(
     no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
-    """Predict the label of every row of FILE with a saved model; writes CSV, or JSON lines with --json."""
+    """Predict the label of every row of FILE.
+
+    Writes the table with the predictions beside it as CSV, or as JSON lines with --json.
+    """
     from pnulearn.tables.model import load_table_model
 
     fitted = load_table_model(model)

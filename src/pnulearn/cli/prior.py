@@ -40,7 +40,7 @@ def prior(
     no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
-    """Estimate the share of positives among the unlabelled rows of FILE, with an interval."""
+    """Estimate the share of positives among unlabelled rows."""
     from pnulearn.tables.scores import table_labels
 
     table = open_table(file, missing, encoding, delimiter, no_header)
