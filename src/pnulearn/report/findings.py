@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pnulearn.classifier import PNUClassifier
-from pnulearn.plots import variance_ratio
 from pnulearn.tables.cells import Table
 from pnulearn.tables.comparison import Rivalry, compare_risks
 from pnulearn.tables.model import Fitted
-from pnulearn.theory import heuristic_mix
+from pnulearn.theory import Psi, heuristic_mix
 
 N_TO_LABEL = 12
 SHOWN_CELLS = 6
@@ -108,8 +107,8 @@ def _help(fitted: Fitted, scores: NDArray, counts: list[int]) -> Help:
     positive, negative, _ = _groups(fitted.codes, scores)
     rates = ((np.sum(positive <= 0) + 1) / (counts[0] + 2), (np.sum(negative > 0) + 1) / (counts[1] + 2))
     prior = float(fitted.model.classifier.prior_)
-    ratio = variance_ratio(prior, counts[0], counts[1], counts[2], rates)
-    return Help(counts[0], counts[1], counts[2], prior, rates, heuristic_mix(prior, counts[0], counts[1]), ratio)
+    psi = Psi.of_rates(*rates, prior=prior, sizes=counts)
+    return Help(counts[0], counts[1], counts[2], prior, rates, psi.best_mix, psi.ratio(psi.best_mix))
 
 
 def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:

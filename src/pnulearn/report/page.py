@@ -47,7 +47,7 @@ def context(findings: Findings) -> dict[str, Any]:
     """What the template reads, by name."""
     fitted, model = findings.fitted, findings.fitted.model
     classifier, record = model.classifier, model.record
-    rows = classifier.search_.rows()
+    rows = sorted(classifier.search_.rows(), key=lambda row: -row["weight"])
     return {
         "findings": findings,
         "model": model,
