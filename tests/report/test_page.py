@@ -9,7 +9,6 @@ import pytest
 from pnulearn.report import write_report
 from pnulearn.report.page import render, verdict
 from pnulearn.tables import read_table
-from pnulearn.tables.comparison import compare_risks
 from pnulearn.tables.model import fit_table
 
 SECTIONS = ["data", "prior", "search", "validation", "help", "scores", "label", "reliability", "cost"]
@@ -96,33 +95,14 @@ def test_many_columns_still_make_a_small_page(tmp_path):
     assert (tmp_path / "r.html").stat().st_size < 500_000
 
 
-def test_equal_models_do_not_differ():
-    rng = np.random.default_rng(0)
-    scores = [rng.normal(1, 1, 30), rng.normal(-1, 1, 20), rng.normal(0, 1, 300)]
-    rivalry = compare_risks(scores, [g.copy() for g in scores], 0.3, 0.5)
-    assert rivalry.difference == 0
-
-
-def test_the_difference_has_the_variance_it_claims():
-    """Against a simulation: two fixed models, fresh rows every time."""
-    rng = np.random.default_rng(1)
-    prior, mix, sizes = 0.3, 0.4, (60, 50, 400)
-    differences, stderrs = [], []
-    for _ in range(400):
-        y = [np.ones(sizes[0]), np.zeros(sizes[1]), rng.random(sizes[2]) < prior]
-        x = [rng.normal(2 * part - 1, 1.5) for part in y]
-        noisy = [part + rng.normal(0, 1, len(part)) for part in x]
-        rivalry = compare_risks(x, noisy, prior, mix)
-        differences.append(rivalry.difference)
-        stderrs.append(rivalry.stderr)
-    assert np.sqrt(np.mean(np.square(stderrs))) == pytest.approx(np.std(differences), rel=0.12)
-
-
 def test_the_verdict_is_no_stronger_than_the_evidence(findings):
     from dataclasses import replace
 
     def says(difference, stderr):
-        return verdict(replace(findings, rivalry=replace(findings.rivalry, difference=difference, stderr=stderr)))
+        low, high = difference - 2 * stderr, difference + 2 * stderr
+        return verdict(
+            replace(findings, comparison=replace(findings.comparison, difference=difference, low=low, high=high))
+        )
 
     assert "chance alone could explain" in says(-0.02, 0.02)
     assert "2.0 points lower" in says(-0.02, 0.02)

@@ -65,25 +65,19 @@ def advise(
 
 
 def facts(prior: float, n_positive: int, n_negative: int, n_unlabeled: int, errors: float) -> dict[str, Any]:
-    """The bounds' comparison of PU and NU with PN, and what U does to the variance of the estimated error."""
-    from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough
+    """The advice as numbers and in words."""
+    from pnulearn.advice import advise as advice_for_sizes
 
-    sizes = n_positive, n_negative, n_unlabeled
-    psi = Psi.of_rates(errors, errors, prior=prior, sizes=sizes)
-    alpha = {"pu": pu_against_pn(prior, *sizes), "nu": nu_against_pn(prior, *sizes)}
-    better = [name.upper() for name, value in alpha.items() if value < 1]
-    scarce = "negative" if psi.negative > psi.positive else "positive"
+    advice = advice_for_sizes(n_positive, n_negative, n_unlabeled, prior, error_rates=(errors, errors))
     return {
         "rows": {"positive": n_positive, "negative": n_negative, "unlabelled": n_unlabeled},
         "prior": prior,
-        "pu_against_pn": alpha["pu"],
-        "nu_against_pn": alpha["nu"],
-        "best_mix": psi.best_mix,
-        "variance_ratio": psi.ratio(psi.best_mix),
-        "unlabelled_rows_for_most_of_it": round(unlabeled_enough(psi, n_unlabeled)),
-        "label_next": scarce,
-        "advice": (
-            f"Use PNU. The bounds favour {' and '.join(better) or 'PN'}; at the best mix the variance of the estimated "
-            f"error is {psi.ratio(psi.best_mix):.0%} of that without unlabelled rows. Label more {scarce} rows."
-        ),
+        "most_promising": advice.best,
+        "pu_against_pn": advice.pu_against_pn,
+        "nu_against_pn": advice.nu_against_pn,
+        "best_mix": advice.mix,
+        "variance_ratio": advice.variance_ratio,
+        "unlabelled_rows_for_most_of_it": round(advice.unlabeled_enough),
+        "label_next": advice.label_next,
+        "advice": str(advice),
     }

@@ -89,20 +89,20 @@ def _column_scores(table: Table, column: str, labels: Labels, threshold: float |
 
 
 def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: float) -> dict[str, Any]:
-    from pnulearn.tables.comparison import compare_risks
+    from pnulearn.metrics import compare_scores
     from pnulearn.theory import heuristic_mix
 
     groups = [[values[labels.codes == code] for code in (1, 0, -1)] for values in scores]
     n_positive, n_negative, n_unlabeled = map(len, groups[0])
     if not (n_positive and n_negative and n_unlabeled):
         raise ValueError("A comparison needs positive, negative and unlabelled rows.")
-    rivalry = compare_risks(groups[0], groups[1], prior, heuristic_mix(prior, n_positive, n_negative))
+    comparison = compare_scores(groups[0], groups[1], prior, heuristic_mix(prior, n_positive, n_negative))
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     return {
-        first: {"error": rivalry.model.value, "from": rivalry.model.low, "to": rivalry.model.high},
-        second: {"error": rivalry.other.value, "from": rivalry.other.low, "to": rivalry.other.high},
-        "difference": rivalry.difference,
-        "standard_error": rivalry.stderr,
+        first: {"error": comparison.first.value, "from": comparison.first.low, "to": comparison.first.high},
+        second: {"error": comparison.second.value, "from": comparison.second.low, "to": comparison.second.high},
+        "difference": comparison.difference,
+        "standard_error": comparison.stderr,
         "prior": prior,
-        "verdict": rivalry.verdict(f"with {first}", f"with {second}"),
+        "verdict": comparison.sentence(f"with {first}", f"with {second}"),
     }

@@ -51,8 +51,8 @@ def draw_figures(findings: Findings) -> dict[str, str]:
         prior = PriorDisplay(classifier.prior_, classifier.prior_interval_, share)
         pictures["prior"] = (prior.plot, (5.2, 1.6), "Class prior")
         pictures["scores"] = (ScoreDisplay.from_codes(codes, findings.scores).plot, (5.2, 3.3), "Scores")
-    if findings.rivalry is not None:
-        pictures["validation"] = (lambda ax: _draw_rivalry(findings, ax), (5.2, 1.6), "Error of both models")
+    if findings.comparison is not None:
+        pictures["validation"] = (lambda ax: _draw_comparison(findings, ax), (5.2, 1.6), "Error of both models")
     if findings.help is not None:
         pictures["help"] = (lambda ax: _draw_help(findings.help, ax), (5.2, 3.0), "Variance against PN")
     if findings.bins:
@@ -81,12 +81,12 @@ def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], tit
     return re.sub(r'<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, svg, count=1)
 
 
-def _draw_rivalry(findings: Findings, ax: Any) -> None:
-    rivalry = findings.rivalry
-    assert rivalry is not None
+def _draw_comparison(findings: Findings, ax: Any) -> None:
+    comparison = findings.comparison
+    assert comparison is not None
     rows = (
-        ("labels only", rivalry.other, "unlabeled"),
-        ("with unlabelled", rivalry.model, "positive"),
+        ("labels only", comparison.second, "unlabeled"),
+        ("with unlabelled", comparison.first, "positive"),
     )
     for place, (_, risk, color) in enumerate(rows):
         ax.plot([risk.low, risk.high], [place, place], color=COLORS[color], linewidth=4, alpha=0.5)

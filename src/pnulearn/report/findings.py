@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pnulearn.classifier import PNUClassifier
+from pnulearn.metrics import Comparison, compare_scores
 from pnulearn.tables.cells import Table
-from pnulearn.tables.comparison import Rivalry, compare_risks
 from pnulearn.tables.model import Fitted
 from pnulearn.theory import Psi, heuristic_mix
 
@@ -57,7 +57,7 @@ class Findings:
 
     fitted: Fitted
     scores: NDArray
-    rivalry: Rivalry | None
+    comparison: Comparison | None
     help: Help | None
     to_label: list[dict[str, Any]]
     bins: list[Bin]
@@ -75,7 +75,7 @@ def investigate(fitted: Fitted) -> Findings:
     return Findings(
         fitted,
         scores,
-        _rivalry(fitted, scores) if everything else None,
+        _comparison(fitted, scores) if everything else None,
         _help(fitted, scores, counts) if everything else None,
         _to_label(fitted, scores) if two and counts[2] else [],
         _bins(fitted, scores) if two and counts[0] and counts[1] else [],
@@ -87,7 +87,7 @@ def _groups(codes: NDArray, values: NDArray) -> list[NDArray]:
     return [values[codes == code] for code in (1, 0, -1)]
 
 
-def _rivalry(fitted: Fitted, scores: NDArray) -> Rivalry:
+def _comparison(fitted: Fitted, scores: NDArray) -> Comparison:
     """The model against one that learns from the labelled rows alone, on the same folds and with the same prior.
 
     To the supervised model every unlabelled row is new; labelled rows are scored out of fold by both.
@@ -99,7 +99,7 @@ def _rivalry(fitted: Fitted, scores: NDArray) -> Rivalry:
     others = supervised.decision_function(fitted.X)
     others[labeled] = supervised.validation_scores_
     mix = heuristic_mix(classifier.prior_, *(np.sum(codes == code) for code in (1, 0)))
-    return compare_risks(_groups(codes, scores), _groups(codes, others), classifier.prior_, mix)
+    return compare_scores(_groups(codes, scores), _groups(codes, others), classifier.prior_, mix)
 
 
 def _help(fitted: Fitted, scores: NDArray, counts: list[int]) -> Help:

@@ -69,9 +69,9 @@ def context(findings: Findings) -> dict[str, Any]:
 
 def verdict(findings: Findings) -> str:
     """Does the unlabelled data help? In one sentence, no stronger than the evidence."""
-    if findings.rivalry is None:
+    if findings.comparison is None:
         return ""
-    return findings.rivalry.verdict("with the unlabelled rows", "without them")
+    return findings.comparison.sentence("with the unlabelled rows", "without them")
 
 
 def _share(value: float) -> str:
