@@ -73,3 +73,9 @@ def test_equal_methods_are_equal():
 
 def test_standard_error():
     assert_allclose(Summary.of([1.0, 2.0, 4.0]).stderr, stats.sem([1.0, 2.0, 4.0]))
+
+
+def test_a_single_trial_is_never_best():
+    assert comparable({"lucky": Summary.of([1.0]), "a": Summary(5, 1, 9), "b": Summary(9, 1, 9)}) == {"a"}
+    assert comparable_paired({"lucky": {0: 1.0}, "a": {0: 5.0, 1: 6.0}}) == {"a"}
+    assert comparable_paired({"a": {0: 5.0, 1: 6.0}, "b": {2: 7.0, 3: 8.0}}) == {"a"}

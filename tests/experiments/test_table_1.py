@@ -4,7 +4,7 @@ import numpy as np
 
 from pnulearn.experiments import table_1
 from pnulearn.experiments.runner import Settings
-from pnulearn.experiments.table_1_report import by_cell, compared, error_table, headline, write
+from pnulearn.experiments.table_1_report import by_cell, compared, error_table, headline, same_trials, write
 
 
 def _rows(errors, sets=("banana",), sizes=(10,)):
@@ -64,3 +64,14 @@ def test_the_headline_compares_over_the_same_cells():
 def test_sets_the_paper_does_not_have_are_tabulated_too(tmp_path):
     paths = write(_rows({"pnu": [1.0, 2.0]}, sets=("mine",)), tmp_path)
     assert "mine" in paths[0].read_text()
+
+
+def test_methods_with_fewer_trials_are_compared_on_the_trials_all_ran(tmp_path):
+    """The rival's two trials were the hard ones: on them it is better, over all trials it looks worse."""
+    rows = _rows({"pnu": [40.0, 42.0, 10.0, 12.0], "er": [39.0, 41.5], "svm": [50.0]})
+    shared = same_trials(by_cell(rows))["banana", 10]
+    assert shared == {"pnu": {0: 40.0, 1: 42.0}, "er": {0: 39.0, 1: 41.5}}
+    text = write(rows, tmp_path)[0].read_text()
+    assert "| banana | 10 | **26.0 (8.7)** | **40.2 (1.2)** | 50.0 |" in text
+    assert "## The same trials for all methods" in text
+    assert "| banana | 10 | **41.0 (1.0)** | **40.2 (1.2)** |" in text

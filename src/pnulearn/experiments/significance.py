@@ -33,13 +33,13 @@ def comparable(cells: Mapping[str, Summary], level: float = LEVEL) -> set[str]:
     """The best method and those that a one-sided, unpaired t-test does not find worse, as the paper's boldface.
 
     t = (mean − best mean) / √(s.e.² + s.e.²) must stay below the critical value for n + n − 2 degrees of freedom.
+    Methods with a single trial have no standard error and take no part.
     """
-    if not cells:
+    judged = {name: cell for name, cell in cells.items() if cell.n > 1}
+    if not judged:
         return set()
-    best = min(cells.values(), key=lambda cell: cell.mean)
-    return {
-        name for name, cell in cells.items() if cell is best or _statistic(cell, best) < _critical(cell, best, level)
-    }
+    best = min(judged.values(), key=lambda cell: cell.mean)
+    return {name for name, cell in judged.items() if _statistic(cell, best) < _critical(cell, best, level)}
 
 
 def _statistic(cell: Summary, best: Summary) -> float:
@@ -55,17 +55,18 @@ def _critical(cell: Summary, best: Summary, level: float) -> float:
 
 def comparable_paired(errors: Mapping[str, Mapping[int, float]], level: float = LEVEL) -> set[str]:
     """The same with a paired test on the trials both methods ran: sharper, because trials differ more than methods."""
-    if not errors:
+    judged = {name: trials for name, trials in errors.items() if len(trials) > 1}
+    if not judged:
         return set()
-    best = min(errors, key=lambda name: np.mean(list(errors[name].values())))
-    return {name for name in errors if name == best or not _worse(errors[name], errors[best], level)}
+    best = min(judged, key=lambda name: np.mean(list(judged[name].values())))
+    return {name for name in judged if name == best or not _worse(judged[name], judged[best], level)}
 
 
 def _worse(errors: Mapping[int, float], best: Mapping[int, float], level: float) -> bool:
     shared = sorted(set(errors) & set(best))
     difference = np.array([errors[trial] - best[trial] for trial in shared])
     if len(shared) < 2:
-        return False
+        return True  # nothing says that it is as good
     if not difference.std():
         return bool(difference[0] > 0)
     return bool(stats.ttest_1samp(difference, 0, alternative="greater").pvalue < level)

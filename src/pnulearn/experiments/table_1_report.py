@@ -78,6 +78,32 @@ def _trials(errors: Errors, method: str) -> str:
     return str(min(counts)) if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
 
 
+def same_trials(errors: Errors) -> Errors:
+    """Only the methods that ran in every cell, and only the trials that all of them ran."""
+    everywhere = [m for m in methods_in(errors) if all(len(cell.get(m, ())) > 1 for cell in errors.values())]
+    kept = {}
+    for place, cell in errors.items():
+        trials = set.intersection(*(set(cell[m]) for m in everywhere)) if everywhere else set()
+        kept[place] = {m: {trial: cell[m][trial] for trial in sorted(trials)} for m in everywhere}
+    return kept
+
+
+def _same_trials_section(errors: Errors) -> str:
+    """The table again where methods ran different numbers of trials; empty otherwise."""
+    kept = same_trials(errors)
+    counts = {len(trials) for cell in errors.values() for trials in cell.values()}
+    if (
+        len(counts) == 1
+        or not all(len(t) > 1 for cell in kept.values() for t in cell.values())
+        or not any(kept.values())
+    ):
+        return ""
+    text = (
+        "Methods that ran in every cell, on the trials that all of them ran: the fair comparison, if with fewer trials."
+    )
+    return f"## The same trials for all methods\n\n{text}\n\n{error_table(kept).markdown()}"
+
+
 def compared(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
     """Our numbers beside the paper's, with the difference in standard errors."""
     paper = printed.table_1()
@@ -130,7 +156,11 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "table-1") -> list[Path
         return []
     table = error_table(errors)
     against = [compared(errors, method, method) for method in printed.TABLE_1_METHODS if _known(method)]
-    text = "\n\n".join(part for part in ["# Table 1", HEAD, table.markdown(), headline(errors), *against] if part)
+    text = "\n\n".join(
+        part
+        for part in ["# Table 1", HEAD, table.markdown(), headline(errors), _same_trials_section(errors), *against]
+        if part
+    )
     return [write_text(folder / f"{stem}.md", text), write_text(folder / f"{stem}.tex", table.latex())]
 
 
