@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -10,15 +11,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pnulearn.basis import BANDWIDTH_FACTORS, Basis, GaussianBasis, LinearBasis, choose_centers, median_distance
+from pnulearn.calibration import probabilities, score_calibration
 from pnulearn.estimator import PartiallyLabeledClassifier
 from pnulearn.folds import PNUStratifiedKFold, assign_folds, row_keys
 from pnulearn.inputs import read_features
 from pnulearn.labels import decode_labels
+from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.risk import RiskEstimate, estimate_risk
 from pnulearn.notebook import learnt_table
 from pnulearn.parameters import check_parameters, feasible_risk, refuse_if_too_large
@@ -28,7 +32,7 @@ from pnulearn.samples import Samples, Sampling
 from pnulearn.search import Model, Problem, Split, assemble, explore, tabulate
 from pnulearn.selection import SearchTable, average_weights, best_candidate
 from pnulearn.solvers.candidates import ALPHAS, Mixes
-from pnulearn.solvers.ridge import squared_candidates
+from pnulearn.solvers.iterative import WatchedSolver, candidate_solver, squashing
 
 ROW_CHUNK = 4096
 
@@ -68,6 +72,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
     mix_, alpha_, bandwidth_ : the best candidate's values.
     search_ : every candidate with its validation results.
     risk_ : validation risk of the final model with standard error and interval (two classes).
+    n_iter_, converged_ : most iterations that a fit took, and whether all met their tolerance.
+    calibration_ : slope and shift from scores to log-odds, None for the squared loss.
     validation_scores_ : scores of rows that were held out when they were scored (out of fold, or of X_val).
     coef_, intercept_, centers_, bandwidths_ : the model.
 
@@ -147,13 +153,16 @@ class PNUClassifier(PartiallyLabeledClassifier):
         keys = row_keys(samples.X, seed)
         risk = feasible_risk(self.risk, self.mix, samples, self.classes_)
         prior = self._learn_prior(samples, seed)
+        loss = as_loss(self.loss)
+        solver = WatchedSolver(candidate_solver(loss))
         problem = Problem(
             samples,
             prior,
             self._basis(samples, keys),
             Mixes.of(risk, self.mix),
             ALPHAS if self.alpha is None else np.atleast_1d(np.asarray(self.alpha, dtype=float)),
-            squared_candidates,
+            solver,
+            squashing(loss),
             held_out=self._read_held_out(X_val, y_val),
         )
         if problem.held_out is None:
@@ -163,6 +172,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         explored = explore(problem, self.n_jobs, self.verbose)
         self.search_ = tabulate(problem, explored, self._weigher(problem))
         self._keep(problem, assemble(problem, explored, self.search_.weight, self.n_jobs))
+        self._keep_convergence(solver)
+        self.calibration_ = self._calibration(loss, problem)
         return self
 
     def _learn_prior(self, samples: Samples, seed: int) -> NDArray:
@@ -244,6 +255,25 @@ class PNUClassifier(PartiallyLabeledClassifier):
             self.centers_, self.bandwidths_ = problem.basis.centers, model.bandwidths
             self.coef_, self.intercept_ = model.coef, model.intercept
 
+    def _keep_convergence(self, solver: WatchedSolver) -> None:
+        self.n_iter_, self.converged_ = solver.n_iter, solver.n_failed == 0
+        if not self.converged_:
+            warnings.warn(
+                f"{solver.n_failed} of {solver.n_fits} fits stopped short of their tolerance, where the objective is "
+                f"all but flat. Leave out the smallest alpha ({np.min(self.search_.alphas):g}), or bring the columns "
+                "of X to a common scale.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _calibration(self, loss: Loss, problem: Problem) -> NDArray | None:
+        """Log-odds from scores that were not seen in training; from all rows if there was nothing to validate with."""
+        rows = problem.samples if problem.held_out is None else problem.held_out
+        scores = np.atleast_2d(self.validation_scores_.T)
+        if np.isnan(scores).all():
+            rows, scores = problem.samples, np.atleast_2d(self._scores(problem.samples.X).T)
+        return score_calibration(loss, scores, rows, problem.prior)
+
     def _scores(self, X: Any) -> NDArray:
         if self.kernel == "linear":
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
@@ -260,12 +290,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     def predict_proba(self, X: Any) -> NDArray:
         """Class probabilities under the population prior, columns as in `classes_`."""
-        scores = self.decision_function(X)
-        share = np.clip((1 + scores) / 2, 0, 1)  # the squared loss is least at g = 2 P(+|x) − 1
-        if scores.ndim == 1:
-            return np.column_stack([1 - share, share])
-        total = share.sum(axis=1, keepdims=True)
-        return np.where(total > 0, share / np.where(total > 0, total, 1), self.prior_)
+        return probabilities(self.decision_function(X), getattr(self, "calibration_", None), self.prior_)
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + learnt_table(self)

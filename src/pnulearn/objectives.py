@@ -77,6 +77,24 @@ def objective(risk: Risk, loss: Loss, shares: NDArray) -> Objective:
     raise ValueError(_misfit(risk, loss))
 
 
+def shares_in_means(codes: NDArray, weight: NDArray, population: NDArray, prior: NDArray, own: int) -> NDArray:
+    """How much each row counts in the means over P, N and U when class `own` is P and all others, by prior, are N.
+
+    >>> shares_in_means(np.array([1, 0, 0, -1]), np.ones(4), np.array([3]), np.array([0.5, 0.5]), own=1).tolist()
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    labeled = np.flatnonzero(codes >= 0)
+    total = np.bincount(codes[labeled], weights=weight[labeled], minlength=len(prior))
+    factor = prior / (1 - prior[own])
+    factor[own] = 1.0
+    shares = np.zeros((3, len(codes)))
+    side = np.where(codes[labeled] == own, 0, 1)
+    shares[side, labeled] = factor[codes[labeled]] * weight[labeled] / total[codes[labeled]]
+    if len(population):
+        shares[2, population] = weight[population] / weight[population].sum()
+    return shares
+
+
 def _misfit(risk: Risk, loss: Loss) -> str:
     names = [known.name for known in LOSSES.values() if known.gap and (known.smooth or known.kinks)]
     return (

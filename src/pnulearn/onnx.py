@@ -121,8 +121,14 @@ def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
     zero, one, half = (graph.constant(f"number{v}", np.array(v)) for v in (0.0, 1.0, 0.5))
     names = model.classes_.astype(object) if model.classes_.dtype.kind == "U" else model.classes_
     classes = graph.constant("classes", names)
-    shifted = graph.apply("Mul", graph.apply("Add", scores, one, name="shifted"), half, name="half")
-    share = graph.apply("Min", graph.apply("Max", shifted, zero, name="above"), one, name="share")
+    calibration = getattr(model, "calibration_", None)
+    if calibration is None:
+        shifted = graph.apply("Mul", graph.apply("Add", scores, one, name="shifted"), half, name="half")
+        share = graph.apply("Min", graph.apply("Max", shifted, zero, name="above"), one, name="share")
+    else:
+        slope, shift = graph.constant("slope", calibration[:, 0]), graph.constant("shift", calibration[:, 1])
+        odds = graph.apply("Add", graph.apply("Mul", scores, slope, name="sloped"), shift, name="log_odds")
+        share = graph.apply("Sigmoid", odds, name="share")
     if two:
         score = graph.apply("Squeeze", scores, last, name="score")
         positive = graph.apply("Cast", graph.apply("Greater", score, zero, name="above_zero"), name="code", to=7)

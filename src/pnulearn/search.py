@@ -37,6 +37,7 @@ class Problem:
     mixes: Mixes
     alphas: NDArray
     solve: Callable[[Training], Candidates]
+    squash: Callable[[NDArray], NDArray] | None = None
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
 
@@ -76,7 +77,7 @@ class Model:
 def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
     bandwidths = range(len(problem.basis.bandwidths))
-    done = _progress(len(bandwidths)) if verbose else None
+    done = _progress(len(bandwidths), max(1, len(problem.splits))) if verbose else None
     with single_blas_thread():
         return Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_explore_bandwidth)(problem, index, done) for index in bandwidths
@@ -122,18 +123,20 @@ def _explore_bandwidth(problem: Problem, index: int, done: Callable[[], None] | 
     Z, samples = reduced.coordinates, problem.samples
     if problem.held_out is not None:
         fits = [problem.solve(_training(problem, Z, np.arange(len(Z))))]
-        tallies = [_tally(fits[0], _held_out_features(problem, reduced, index), problem.held_out)]
+        tallies = [_tally(fits[0], _held_out_features(problem, reduced, index), problem.held_out, problem.squash)]
+        if done:
+            done()
     else:
         moments = _fold_moments(problem, Z)
-        fits = [
-            problem.solve(_training(problem, Z, train, known))
-            for (train, _), known in zip(problem.splits, moments, strict=True)
-        ]
+        fits = []
+        for (train, _), known in zip(problem.splits, moments, strict=True):
+            fits.append(problem.solve(_training(problem, Z, train, known)))
+            if done:
+                done()
         tallies = [
-            _tally(fit, Z[test], samples.take(test)) for fit, (_, test) in zip(fits, problem.splits, strict=True)
+            _tally(fit, Z[test], samples.take(test), problem.squash)
+            for fit, (_, test) in zip(fits, problem.splits, strict=True)
         ]
-    if done:
-        done()
     return Explored(sum(tallies[1:], start=tallies[0]) if tallies else None, reduced, fits)
 
 
@@ -193,22 +196,23 @@ def _fold_moments(problem: Problem, Z: NDArray) -> list[Moments | None]:
     return [total - fold for fold in folds]
 
 
-def _tally(fit: Candidates, features: NDArray, rows: Samples) -> Tally:
+def _tally(fit: Candidates, features: NDArray, rows: Samples, squash: Callable[[NDArray], NDArray] | None) -> Tally:
     groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
     chunks = (slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK))
-    tallies = (Tally.of(fit.scores(features[chunk]), groups[chunk]) for chunk in chunks)
+    tallies = (Tally.of(fit.scores(features[chunk]), groups[chunk], squash) for chunk in chunks)
     return sum(tallies, start=next(tallies))
 
 
-def _progress(total: int) -> Callable[[], None]:
-    """A line on stderr for every finished bandwidth, with the time that is left."""
-    start, lock, finished = time.monotonic(), threading.Lock(), 0
+def _progress(n_bandwidths: int, n_folds: int) -> Callable[[], None]:
+    """A line on stderr for every grid that is solved, one per bandwidth and fold, with the time that is left."""
+    start, lock, finished, total = time.monotonic(), threading.Lock(), 0, n_bandwidths * n_folds
 
     def done() -> None:
         nonlocal finished
         with lock:
             finished += 1
             left = (time.monotonic() - start) / finished * (total - finished)
-            print(f"pnulearn: bandwidth {finished} of {total} searched, {left:.0f} s left", file=sys.stderr)
+            share = f"{finished} of {total} grids solved, bandwidth {-(-finished // n_folds)} of {n_bandwidths}"
+            print(f"pnulearn: {share}, {left:.0f} s left", file=sys.stderr)
 
     return done

@@ -5,6 +5,7 @@ Counts are pooled over folds before any rate is formed, so a fold without negati
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ class Tally:
     """Weighted sums per group of validation rows, the last axis running over classes and then the population.
 
     positive : of the zero-one vote for each output, shape (K, C, J, groups); K is 1 for two classes.
-    first, second : of g and g².
+    first, second : of g and g², where g may have been squashed to [−1, 1].
     """
 
     weight: NDArray
@@ -29,11 +30,10 @@ class Tally:
     second: NDArray
 
     @classmethod
-    def of(cls, scores: NDArray, membership: NDArray) -> Tally:
+    def of(cls, scores: NDArray, membership: NDArray, squash: Callable[[NDArray], NDArray] | None = None) -> Tally:
         """From scores (K, C, J, n) and the weight of every row in every group (n, groups)."""
-        return cls(
-            membership.sum(axis=0), _votes(scores) @ membership, scores @ membership, np.square(scores) @ membership
-        )
+        g = scores if squash is None else squash(scores)
+        return cls(membership.sum(axis=0), _votes(scores) @ membership, g @ membership, np.square(g) @ membership)
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(

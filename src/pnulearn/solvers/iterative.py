@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn import risks
 from pnulearn.losses import Loss, Squared
-from pnulearn.objectives import Minimum, Objective, objective
+from pnulearn.objectives import Minimum, Objective, objective, shares_in_means
 from pnulearn.solvers.candidates import Candidates, Training
 from pnulearn.solvers.cccp import minimize_ramp
 from pnulearn.solvers.design import Design
@@ -54,6 +55,42 @@ def candidate_solver(loss: Loss) -> Callable[[Training], Candidates]:
     return partial(iterative_candidates, loss=loss)
 
 
+class WatchedSolver:
+    """A solver that remembers how its fits ended; several threads may call it."""
+
+    def __init__(self, solve: Callable[[Training], Candidates]):
+        self.solve = solve
+        self.n_iter, self.n_fits, self.n_failed = 1, 0, 0
+        self._lock = Lock()
+
+    def __call__(self, training: Training) -> Candidates:
+        candidates = self.solve(training)
+        if isinstance(candidates, IterativeCandidates):
+            with self._lock:
+                self.n_iter = max(self.n_iter, int(candidates.n_iter.max()))
+                self.n_fits += candidates.converged.size
+                self.n_failed += int(np.sum(~candidates.converged))
+        return candidates
+
+
+def squashing(loss: Loss) -> Callable[[NDArray], NDArray] | None:
+    """How to bring scores to [−1, 1], where the squared loss can compare candidates whatever they were trained with.
+
+    Scores of smooth losses act as log-odds, those of losses with kinks are judged between −1 and 1.
+    """
+    if isinstance(loss, Squared):
+        return None
+    return _twice_probability_less_one if loss.smooth else _clipped
+
+
+def _twice_probability_less_one(scores: NDArray) -> NDArray:
+    return np.tanh(scores / 2)
+
+
+def _clipped(scores: NDArray) -> NDArray:
+    return np.clip(scores, -1, 1)
+
+
 def iterative_candidates(training: Training, loss: Loss) -> IterativeCandidates:
     """Every candidate of a training problem under any loss that can be trained."""
     outputs = [_fit_output(training, loss, k) for k in range(len(training.outputs))]
@@ -69,10 +106,10 @@ def iterative_candidates(training: Training, loss: Loss) -> IterativeCandidates:
 
 def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
     """Fits of one output in the order of mixes, then alphas."""
-    shares = _shares(training, training.outputs[output])
-    prior = training.prior[training.outputs[output]]
+    own = int(training.outputs[output])
+    shares = shares_in_means(training.codes, training.weight, training.population, training.prior, own)
     family = risks.punu if training.mixes.risk == "punu" else risks.pnu
-    objectives = [objective(family(prior, value), loss, shares) for value in training.mixes.values]
+    objectives = [objective(family(training.prior[own], value), loss, shares) for value in training.mixes.values]
     solver = _Solver(loss, training, output)
     fits: dict[tuple[int, int], Fit] = {}
     for alpha in np.argsort(-training.alphas):
@@ -80,20 +117,6 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
             near = None if neighbor is None else fits[neighbor, alpha]
             fits[mix, alpha] = solver.solve(objectives[mix], mix, alpha, near)
     return [fits[mix, alpha] for mix in range(len(training.mixes)) for alpha in range(len(training.alphas))]
-
-
-def _shares(training: Training, own: int) -> NDArray:
-    """How much each row counts in the means over P, N and U when class `own` is P and all others, by prior, are N."""
-    codes, weight, prior = training.codes, training.weight, training.prior
-    labeled = training.labeled
-    total = np.bincount(codes[labeled], weights=weight[labeled], minlength=len(prior))
-    of_class = np.zeros(len(codes))
-    of_class[labeled] = weight[labeled] / total[codes[labeled]]
-    others = np.zeros(len(codes))
-    others[labeled] = of_class[labeled] * prior[codes[labeled]] / (1 - prior[own])
-    population = np.zeros(len(codes))
-    population[training.population] = weight[training.population] / weight[training.population].sum()
-    return np.stack([np.where(codes == own, of_class, 0), np.where(codes == own, 0, others), population])
 
 
 def _from_the_middle(tilts: NDArray) -> Iterator[tuple[int, int | None]]:
