@@ -41,6 +41,7 @@ $(VENV)/.bench: $(STAMP)
 	touch $@
 
 docs: $(VENV)/.docs
+	rm -rf docs/generated
 	$(PY) docs/run_blocks.py
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "The site is in docs/_build/html/index.html"

@@ -123,7 +123,7 @@ def test_more_rows_than_one_block(tmp_path, monkeypatch):
         (b"a,a\n1,2\n", "more than one column 'a'"),
         (b"a,b\n1,2\n3\n", "Row 2 of bad.csv has 1 cells where the first line has 2"),
         (b"a,b\n\x81\x8d,1\n", "--encoding"),
-        (b"a,b\n\x00\xff,1\n", "--encoding"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary file"),
         (b"PK\x03\x04xx", "CSV"),
         (b'{"a": 1}\n{"a": \n', "Line 2"),
         (b'{"a": {"b": 1}}\n', "nested"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,6 +87,8 @@ def fit(
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
     theta = chosen_prior(prior)
+    if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
+        raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.model import fit_table
 

@@ -48,6 +48,11 @@ def decode(raw: bytes, source: str, encoding: str | None = None) -> tuple[str, l
     >>> decode("a;b".encode("utf-16"), "x.csv")
     ('a;b', [])
     """
+    if encoding is None and b"\0" in raw[:4096] and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TableError(
+            f"{source} looks like a binary file, not a table. CSV, Parquet or JSON lines is needed; if it is text, "
+            "name its encoding, e.g. --encoding utf-16-le."
+        )
     guess = encoding or next((name for mark, name in _BOMS if raw.startswith(mark)), "utf-8")
     try:
         return raw.decode(guess), []
@@ -55,7 +60,7 @@ def decode(raw: bytes, source: str, encoding: str | None = None) -> tuple[str, l
         raise TableError(f"There is no encoding called {encoding!r}. Try utf-8, utf-16, cp1252 or latin-1.") from None
     except UnicodeDecodeError as error:
         place = f"byte {error.start + 1} of {source} does not fit {guess}"
-    if encoding is None and b"\0" not in raw:
+    if encoding is None:
         try:
             return raw.decode("cp1252"), [f"{source} is not UTF-8 and was read as Windows-1252 (--encoding overrides)."]
         except UnicodeDecodeError:
