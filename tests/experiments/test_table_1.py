@@ -4,7 +4,7 @@ import numpy as np
 
 from pnulearn.experiments import table_1
 from pnulearn.experiments.runner import Settings
-from pnulearn.experiments.table_1_report import by_cell, compared, error_table, headline, same_trials, write
+from pnulearn.experiments.table_1_report import by_cell, compared, error_table, headline, overall, same_trials, write
 
 
 def _rows(errors, sets=("banana",), sizes=(10,)):
@@ -75,3 +75,10 @@ def test_methods_with_fewer_trials_are_compared_on_the_trials_all_ran(tmp_path):
     assert "| banana | 10 | **26.0 (8.7)** | **40.2 (1.2)** | 50.0 |" in text
     assert "## The same trials for all methods" in text
     assert "| banana | 10 | **41.0 (1.0)** | **40.2 (1.2)** |" in text
+
+
+def test_the_overall_difference_is_taken_on_shared_trials_and_spread_over_cells():
+    """Cell by cell er − pnu-average is +1 (two shared trials) and −2 (one): mean −0.5, s.e. 1.5."""
+    rows = _rows({"pnu-average": [10.0, 20.0, 90.0], "er": [12.0, 20.0]})
+    rows += _rows({"pnu-average": [30.0], "er": [28.0]}, sets=("magic",))
+    assert "| ER | -0.50 (1.50) | 1 | 1 | 2 | 1 to 2 |" in overall(by_cell(rows))

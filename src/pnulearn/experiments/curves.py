@@ -52,7 +52,7 @@ def save(figure: Any, path: Path) -> Path:
 
 
 def draw_panels(curves: Sequence[Curve], path: Path, x_label: str, y_label: str) -> list[Path]:
-    """One panel for every panel name, curves as points with bars of one standard error, theory as lines."""
+    """One panel for every panel name, each curve in a band of one standard error, theory as lines."""
     panels = list(dict.fromkeys(curve.panel for curve in curves))
     if not panels:
         return []
@@ -73,10 +73,9 @@ def draw_panels(curves: Sequence[Curve], path: Path, x_label: str, y_label: str)
 
 
 def _draw_curve(ax: Any, curve: Curve, color: str) -> None:
-    joined = "none" if curve.theory is not None else "-"
-    ax.errorbar(
-        curve.x, curve.mean, curve.stderr, color=color, marker="o", markersize=2.5, linestyle=joined, linewidth=1,
-        label=curve.label,
-    )  # fmt: skip
+    """Points on the line that theory draws, or joined if there is none, in a band of one standard error."""
+    style = {"marker": "o", "markersize": 2, "linestyle": "none"} if curve.theory is not None else {"linewidth": 1}
+    ax.plot(curve.x, curve.mean, color=color, label=curve.label, **style)
+    ax.fill_between(curve.x, curve.mean - curve.stderr, curve.mean + curve.stderr, color=color, alpha=0.2, linewidth=0)
     if curve.theory is not None:
-        ax.plot(curve.x, curve.theory, color=color, linewidth=1)
+        ax.plot(curve.x, curve.theory, color=color, linewidth=0.8)

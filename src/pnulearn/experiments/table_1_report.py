@@ -104,6 +104,35 @@ def _same_trials_section(errors: Errors) -> str:
     return f"## The same trials for all methods\n\n{text}\n\n{error_table(kept).markdown()}"
 
 
+def overall(errors: Errors, reference: str = "pnu-average") -> str:
+    """Every method against one, cell by cell on the trials both ran, and over all cells."""
+    lines = []
+    for method in methods_in(errors):
+        pairs = [(cell[method], cell[reference]) for cell in errors.values() if {method, reference} <= set(cell)]
+        shared = [(own, other, set(own) & set(other)) for own, other in pairs]
+        gaps = [float(np.mean([own[t] - other[t] for t in trials])) for own, other, trials in shared if trials]
+        if method == reference or len(gaps) < 2:
+            continue
+        total = Summary.of(gaps)
+        trials = sorted({len(trials) for *_, trials in shared if trials})
+        count = str(trials[0]) if len(trials) == 1 else f"{trials[0]} to {trials[-1]}"
+        words = [
+            f"{total.mean:+.2f} ({total.stderr:.2f})",
+            str(sum(g > 0 for g in gaps)),
+            str(sum(g < 0 for g in gaps)),
+        ]
+        lines.append([Text(w) for w in [method_named(method).title, *words, str(len(gaps)), count]])
+    if not lines:
+        return ""
+    title = method_named(reference).title
+    text = (
+        f"Error minus that of {title} on the trials both ran, averaged within each cell; the mean over cells and its "
+        "standard error over cells."
+    )
+    table = Table(["method", "difference in points", f"{title} better", "worse", "cells", "trials per cell"], lines)
+    return f"## Every method against {title}\n\n{text}\n\n{table.markdown()}"
+
+
 def compared(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
     """Our numbers beside the paper's, with the difference in standard errors."""
     paper = printed.table_1()
@@ -115,11 +144,11 @@ def compared(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
         mine = Summary.of(list(cell[ours].values()))
         distance = (mine.mean - known.mean) / float(np.hypot(mine.stderr, known.stderr))
         note = KNOWN[name].note
-        if "not comparable" not in note:
+        if "not comparable" not in note and not np.isnan(distance):
             matching, near = matching + 1, near + (abs(distance) <= 2)
         words = (name, str(size), shown(mine), f"{known.mean} ({known.stderr})", _signed(distance), note)
         lines.append([Text(word) for word in words])
-    if not lines:
+    if not matching:
         return ""
     title = method_named(ours).title
     heading = f"## {title} here and {method_named(theirs).title} in the paper"
@@ -158,7 +187,15 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "table-1") -> list[Path
     against = [compared(errors, method, method) for method in printed.TABLE_1_METHODS if _known(method)]
     text = "\n\n".join(
         part
-        for part in ["# Table 1", HEAD, table.markdown(), headline(errors), _same_trials_section(errors), *against]
+        for part in [
+            "# Table 1",
+            HEAD,
+            table.markdown(),
+            headline(errors),
+            overall(errors),
+            _same_trials_section(errors),
+            *against,
+        ]
         if part
     )
     return [write_text(folder / f"{stem}.md", text), write_text(folder / f"{stem}.tex", table.latex())]
