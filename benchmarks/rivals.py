@@ -2,7 +2,7 @@
 
     python benchmarks/rivals.py                       # Gaussian blobs
     PNULEARN_DATA=folder python benchmarks/rivals.py  # banana, spambase and waveform from a folder of npz with X, y
-    python benchmarks/rivals.py large                 # 5000 unlabelled rows: seconds and peak memory
+    python benchmarks/rivals.py large [5000]          # that many unlabelled rows: seconds and peak memory
 
 One BLAS thread; CPU time, because wall time on a shared machine measures the neighbours.
 """
@@ -141,7 +141,7 @@ def grid_against_one(name: str, X: np.ndarray, y: np.ndarray) -> None:
         print(f"| {name} | {loss} | {1000 * one:.1f} | {1000 * many:.1f} | {many / one:.1f} |", flush=True)
 
 
-def large(which: str, n_unlabeled: int = 5000) -> None:
+def large(which: str, n_unlabeled: int) -> None:
     """One large fit; memory is the peak beyond what was in use before, in n x n matrices of doubles."""
     rng = np.random.default_rng(0)
     n = N_POSITIVE + N_NEGATIVE + n_unlabeled
@@ -160,13 +160,15 @@ def large(which: str, n_unlabeled: int = 5000) -> None:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["large"]:
+    command = sys.argv[1] if len(sys.argv) > 1 else "fits"
+    if command == "large":
+        n_unlabeled = sys.argv[2] if len(sys.argv) > 2 else "5000"
         print("| fit | rows | CPU s | peak memory / 8n² bytes |\n|---|---|---|---|", flush=True)
         for which in LARGE:  # a process each, because a process never gives its peak back
-            subprocess.run([sys.executable, __file__, "one", which], check=True)
+            subprocess.run([sys.executable, __file__, "one", which, n_unlabeled], check=True)
         return
-    if sys.argv[1:2] == ["one"]:
-        return large(sys.argv[2])
+    if command == "one":
+        return large(sys.argv[2], int(sys.argv[3]))
     found = list(problems())
     print("| set | loss | one naive fit, ms | 8 x 8 grid, ms | ratio |\n|---|---|---|---|---|")
     for problem in found:
