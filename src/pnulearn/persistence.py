@@ -21,17 +21,23 @@ class ModelFileError(ValueError):
     """A file that is no model of ours, or one that this version cannot read."""
 
 
-def write_archive(path: str | os.PathLike, kind: str, content: dict[str, Any]) -> None:
+def write_archive(path: str | os.PathLike, kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
     """Write plain values, arrays and dataclasses under a header; the old file stays until the new one is complete."""
+    write_atomically(path, lambda file: dump_archive(file, kind, content, compress=compress))
+
+
+def dump_archive(file: BinaryIO, kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
+    """The same into an open file."""
     arrays: dict[str, NDArray] = {}
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "content": _encoded(content, arrays, "")}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    write_atomically(path, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
+    save = np.savez_compressed if compress else np.savez
+    save(file, **arrays)  # type: ignore[arg-type]
 
 
-def read_archive(path: str | os.PathLike, dataclasses: tuple[type, ...] = ()) -> tuple[str, dict[str, Any]]:
-    """The kind and content of a file; `dataclasses` are the types it may hold."""
-    if not Path(path).is_file():
+def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ...] = ()) -> tuple[str, dict[str, Any]]:
+    """The kind and content of a file, by path or open; `dataclasses` are the types it may hold."""
+    if isinstance(path, str | os.PathLike) and not Path(path).is_file():
         raise FileNotFoundError(f"No model file at {str(path)!r}.")
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:

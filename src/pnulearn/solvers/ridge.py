@@ -41,6 +41,29 @@ class Labeled:
 
 
 @dataclass(frozen=True)
+class LabeledMoments:
+    """Labelled rows known by their moments alone, each class weighted by its prior θ_c.
+
+    outer : L = Σ θ_c E_c φφ′, of shape (b, b).
+    total, share : Σ θ_c E_c φ and Σ θ_c, over the classes that have rows.
+    signed, signed_share : the same with ±θ_c, one row per output (K, b) and (K,).
+    """
+
+    outer: NDArray
+    total: NDArray
+    signed: NDArray
+    share: float
+    signed_share: NDArray
+
+    def about(self, origin: NDArray) -> LabeledMoments:
+        """The moments of φ − origin."""
+        cross = np.outer(self.total, origin)
+        outer = self.outer - cross - cross.T + self.share * np.outer(origin, origin)
+        signed = self.signed - np.outer(self.signed_share, origin)
+        return LabeledMoments(outer, self.total - self.share * origin, signed, self.share, self.signed_share)
+
+
+@dataclass(frozen=True)
 class Population:
     """The sample that stands for the population: rows and weights (summing to one), or only their moments."""
 
@@ -146,7 +169,7 @@ def _population(training: Training) -> Population:
 
 
 def ridge_grid(
-    labeled: Labeled,
+    labeled: Labeled | LabeledMoments,
     population: Population | None,
     shares: NDArray,
     alphas: NDArray,
@@ -157,6 +180,8 @@ def ridge_grid(
     `centre`, the number 2θ − 1 of each output, asks for an unpenalised intercept. Without a population only s = 0
     makes sense.
     """
+    if isinstance(labeled, LabeledMoments):
+        return _grid_of_moments(labeled, population, shares, alphas, centre)
     rows = labeled.features * labeled.root_weight[:, None]
     mean = labeled.root_weight @ rows if population is None else population.mean
     if centre is not None:
@@ -165,6 +190,20 @@ def ridge_grid(
     directions = min(rows.shape[1], 0 if population is None or population.rows is None else len(population.rows))
     solve = _low_rank if _low_rank_is_cheaper(problem, directions) else _dense
     return _arranged(problem, *solve(problem, population), centre)
+
+
+def _grid_of_moments(
+    labeled: LabeledMoments,
+    population: Population | None,
+    shares: NDArray,
+    alphas: NDArray,
+    centre: NDArray | None,
+) -> Grid:
+    mean = labeled.total if population is None else population.mean
+    labeled = labeled if centre is None else labeled.about(mean)
+    none = np.zeros(0)
+    problem = _Problem(none, none, none, mean, centre is not None, shares, alphas, labeled)
+    return _arranged(problem, *_dense(problem, population), centre)
 
 
 @dataclass(frozen=True)
@@ -176,6 +215,15 @@ class _Problem:
     intercept: bool  # if so, rows are centred at m_U
     shares: NDArray
     alphas: NDArray
+    moments: LabeledMoments | None = None  # in place of rows, q and signs
+
+    @property
+    def labeled(self) -> LabeledMoments:
+        if self.moments is not None:
+            return self.moments
+        signed = self.q[:, None] * self.signs
+        share, signed_share = float(self.q @ self.q), self.q @ signed
+        return LabeledMoments(self.rows.T @ self.rows, self.q @ self.rows, signed.T @ self.rows, share, signed_share)
 
     @property
     def grid_points(self) -> tuple[NDArray, NDArray]:
@@ -231,11 +279,10 @@ def _update(problem: _Problem, s: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def _dense(problem: _Problem, population: Population | None) -> tuple[NDArray, Frame | None]:
     """A b × b system per grid point, for when labelled rows are many or basis functions few."""
-    F, q = problem.rows, problem.q
-    origin = problem.mean if problem.intercept else np.zeros(F.shape[1])
-    L, G = F.T @ F, _gram(population, origin)
-    slope = q @ F - (0 if problem.intercept else problem.mean)
-    right = np.vstack([(q[:, None] * problem.signs).T @ F, slope]).T
+    labeled = problem.labeled
+    L, G = labeled.outer, _gram(population, problem.mean if problem.intercept else np.zeros_like(problem.mean))
+    slope = labeled.total - (0 if problem.intercept else problem.mean)
+    right = np.vstack([labeled.signed, slope]).T
     coefficients = []
     for s in problem.shares:
         A = (1 - s) * L + s * G
@@ -255,7 +302,8 @@ def _arranged(problem: _Problem, coefficients: NDArray, frame: Frame | None, cen
         return Grid(base, slope, np.zeros(base.shape[:-1]), np.zeros(shape), frame)
     rest = (1 - problem.shares)[:, None]
     base = base - centre[:, None, None, None] * rest[..., None] * slope
-    both = np.vstack([problem.mean, problem.q @ problem.rows])
+    total = problem.q @ problem.rows if problem.moments is None else problem.moments.total
+    both = np.vstack([problem.mean, total])
     mean, b1 = both if frame is None else frame.coordinates(both)
     offsets = [part @ mean + rest * (part @ b1) for part in (base, slope)]
     return Grid(base, slope, centre[:, None, None] - offsets[0], -offsets[1], frame)
