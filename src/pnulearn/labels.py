@@ -82,11 +82,11 @@ def _values_and_missing(y: Any) -> tuple[NDArray, NDArray]:
     if values.dtype.kind == "f":
         return values, np.isnan(values)
     if values.dtype.kind == "O":
-        return values, np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
+        return values, np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
     return values, np.zeros(len(values), dtype=bool)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, NaN, NaT or pd.NA: what is not equal to itself."""
     try:
         return value is None or bool(value != value)
