@@ -7,6 +7,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,10 +41,10 @@ def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ..
     if isinstance(path, str | os.PathLike) and not Path(path).is_file():
         raise FileNotFoundError(f"No model file at {str(path)!r}.")
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+        with _opened(path) as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes().decode())
-    except (ValueError, KeyError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ModelFileError(
             f"{str(path)!r} is not a complete pnulearn model file ({type(error).__name__}: {error})."
         ) from None
@@ -55,6 +56,11 @@ def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ..
             "Upgrade pnulearn."
         )
     return header["kind"], _decoded(header["content"], arrays, {cls.__name__: cls for cls in dataclasses})
+
+
+def _opened(path: str | os.PathLike | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    """An open file; numpy itself would leave a damaged one open."""
+    return open(path, "rb") if isinstance(path, str | os.PathLike) else nullcontext(path)
 
 
 def write_atomically(path: str | os.PathLike, write: Callable[[BinaryIO], Any]) -> None:
