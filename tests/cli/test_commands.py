@@ -152,7 +152,7 @@ def test_three_classes(capsys, tmp_path):
 def test_advice_from_numbers_and_from_a_table(capsys, customers):
     numbers = ["--positives", "30", "--negatives", "20", "--unlabelled", "300", "--prior", "0.3"]
     facts = as_json(capsys, "advise", *numbers)
-    assert facts["label_next"] == "positive"
+    assert facts["most_promising"] == "pnu"
     assert facts["pu_against_pn"] < 1 < facts["nu_against_pn"]
     assert 0 < facts["variance_ratio"] < 1
     assert as_json(capsys, "advise", customers, "-l", "bought", "--prior", "0.3") == facts

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from pnulearn import PNUClassifier
+from pnulearn.metrics.risk import estimate_risk
 from pnulearn.report import write_report
 from pnulearn.report.page import render, verdict
 from pnulearn.tables import read_table
@@ -98,13 +100,24 @@ def test_many_columns_still_make_a_small_page(tmp_path):
 def test_the_verdict_is_no_stronger_than_the_evidence(findings):
     from dataclasses import replace
 
-    def says(difference, stderr):
-        low, high = difference - 2 * stderr, difference + 2 * stderr
-        return verdict(
-            replace(findings, comparison=replace(findings.comparison, difference=difference, low=low, high=high))
-        )
+    def says(low, difference, high):
+        changed = replace(findings.comparison, difference=difference, low=low, high=high)
+        return verdict(replace(findings, comparison=changed))
 
-    assert "chance alone could explain" in says(-0.02, 0.02)
-    assert "2.0 points lower" in says(-0.02, 0.02)
-    assert "more than chance explains" in says(-0.05, 0.02)
-    assert "5.0 points higher" in says(0.05, 0.02)
+    assert "chance alone could explain" in says(-0.05, -0.02, 0.01)
+    assert "2.0 points lower" in says(-0.05, -0.02, 0.01)
+    assert "more than chance explains" in says(-0.09, -0.05, -0.01)
+    assert "5.0 points higher" in says(0.01, 0.05, 0.09)
+
+
+def test_the_supervised_model_never_saw_the_unlabelled_rows(hostile, findings):
+    """Fitted anew from the labelled rows alone, it has the error that the report gives it."""
+    codes, classes = hostile.codes, hostile.model.classifier.classes_
+    labeled = np.flatnonzero(codes >= 0)
+    prior = hostile.model.classifier.prior_
+    model = PNUClassifier("pn", prior=prior, cv=3, random_state=0, pos_label=classes[1])
+    model.fit(hostile.X[labeled], classes[codes[labeled]])
+    scores = model.decision_function(hostile.X)
+    scores[labeled] = model.validation_scores_
+    estimate = estimate_risk([scores[codes == k] for k in (1, 0, -1)], prior, findings.comparison.first.mix)
+    assert findings.comparison.second.value == pytest.approx(estimate.value)

@@ -29,7 +29,7 @@ def advise(
     positives: Annotated[int | None, typer.Option(min=1, help="Number of positive rows, without FILE.")] = None,
     negatives: Annotated[int | None, typer.Option(min=1, help="Number of negative rows, without FILE.")] = None,
     unlabelled: Annotated[int | None, typer.Option(min=1, help="Number of unlabelled rows, without FILE.")] = None,
-    errors: Annotated[float, typer.Option(min=0.001, max=0.5, help="Error rate you expect on either class.")] = 0.2,
+    errors: Annotated[float | None, typer.Option(min=0.001, max=0.5, help="Error rate on either class.")] = None,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
@@ -64,11 +64,12 @@ def advise(
     show_facts(facts(theta, n_positive, n_negative, labels.n_unlabeled, errors), json)
 
 
-def facts(prior: float, n_positive: int, n_negative: int, n_unlabeled: int, errors: float) -> dict[str, Any]:
+def facts(prior: float, n_positive: int, n_negative: int, n_unlabeled: int, errors: float | None) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
 
-    advice = advice_for_sizes(n_positive, n_negative, n_unlabeled, prior, error_rates=(errors, errors))
+    rates = None if errors is None else (errors, errors)
+    advice = advice_for_sizes(n_positive, n_negative, n_unlabeled, prior, error_rates=rates)
     return {
         "rows": {"positive": n_positive, "negative": n_negative, "unlabelled": n_unlabeled},
         "prior": prior,

@@ -89,20 +89,21 @@ def _column_scores(table: Table, column: str, labels: Labels, threshold: float |
 
 
 def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: float) -> dict[str, Any]:
-    from pnulearn.metrics import compare_scores
+    from pnulearn.metrics.comparison import compare_scores
     from pnulearn.theory import heuristic_mix
 
     groups = [[values[labels.codes == code] for code in (1, 0, -1)] for values in scores]
     n_positive, n_negative, n_unlabeled = map(len, groups[0])
     if not (n_positive and n_negative and n_unlabeled):
         raise ValueError("A comparison needs positive, negative and unlabelled rows.")
-    comparison = compare_scores(groups[0], groups[1], prior, heuristic_mix(prior, n_positive, n_negative))
+    found = compare_scores(groups[0], groups[1], prior, heuristic_mix(prior, n_positive, n_negative))
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     return {
-        first: {"error": comparison.first.value, "from": comparison.first.low, "to": comparison.first.high},
-        second: {"error": comparison.second.value, "from": comparison.second.low, "to": comparison.second.high},
-        "difference": comparison.difference,
-        "standard_error": comparison.stderr,
+        first: {"error": found.first.value, "from": found.first.low, "to": found.first.high},
+        second: {"error": found.second.value, "from": found.second.low, "to": found.second.high},
+        "difference": found.difference,
+        "standard_error": found.stderr,
+        "interval": [found.low, found.high],
         "prior": prior,
-        "verdict": comparison.sentence(f"with {first}", f"with {second}"),
+        "verdict": found.sentence(f"with {first}", f"with {second}"),
     }

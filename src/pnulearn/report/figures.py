@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pnulearn.advice import Advice
 from pnulearn.plots import (
     COLORS,
     BandwidthDisplay,
@@ -17,7 +18,7 @@ from pnulearn.plots import (
     ScoreDisplay,
     VarianceRatioDisplay,
 )
-from pnulearn.report.findings import Findings, Help
+from pnulearn.report.findings import Findings
 
 INK = "#123456"  # stands for the colour of the page's text until the SVG is finished
 STYLE = {
@@ -53,8 +54,8 @@ def draw_figures(findings: Findings) -> dict[str, str]:
         pictures["scores"] = (ScoreDisplay.from_codes(codes, findings.scores).plot, (5.2, 3.3), "Scores")
     if findings.comparison is not None:
         pictures["validation"] = (lambda ax: _draw_comparison(findings, ax), (5.2, 1.6), "Error of both models")
-    if findings.help is not None:
-        pictures["help"] = (lambda ax: _draw_help(findings.help, ax), (5.2, 3.0), "Variance against PN")
+    if findings.advice is not None:
+        pictures["help"] = (lambda ax: _draw_advice(findings.advice, ax), (5.2, 3.0), "Variance against PN")
     if findings.bins:
         pictures["reliability"] = (lambda ax: _draw_bins(findings, ax), (5.2, 4.2), "Reliability")
     return {name: as_svg(name, *picture) for name, picture in pictures.items()}
@@ -95,10 +96,15 @@ def _draw_comparison(findings: Findings, ax: Any) -> None:
     ax.set(ylim=(-0.6, 1.6), xlabel="error rate in the population", xlim=(min(0, ax.get_xlim()[0]), None))
 
 
-def _draw_help(help: Help | None, ax: Any) -> None:
-    assert help is not None
+def _draw_advice(advice: Advice | None, ax: Any) -> None:
+    assert advice is not None
     VarianceRatioDisplay.from_counts(
-        help.prior, help.n_positive, help.n_negative, help.n_unlabeled, error_rates=help.error_rates, ax=ax
+        advice.prior,
+        advice.n_positive,
+        advice.n_negative,
+        advice.n_unlabeled,
+        error_rates=advice.error_rates,
+        ax=ax,
     )
 
 

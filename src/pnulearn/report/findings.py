@@ -11,33 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from pnulearn.advice import Advice, advise
 from pnulearn.classifier import PNUClassifier
-from pnulearn.metrics import Comparison, compare_scores
+from pnulearn.metrics.comparison import Comparison, compare_scores
 from pnulearn.tables.cells import Table
 from pnulearn.tables.model import Fitted
-from pnulearn.theory import Psi, heuristic_mix
+from pnulearn.theory import heuristic_mix
 
 N_TO_LABEL = 12
 SHOWN_CELLS = 6
 N_BINS = 5
-
-
-@dataclass(frozen=True)
-class Help:
-    """What theory says about the worth of the unlabelled rows for judging this model."""
-
-    n_positive: int
-    n_negative: int
-    n_unlabeled: int
-    prior: float
-    error_rates: tuple[float, float]
-    mix: float
-    ratio: float
-
-    @property
-    def worth_of_labels(self) -> float:
-        """How many times as many labels would give the same precision without unlabelled rows."""
-        return 1 / self.ratio
 
 
 @dataclass(frozen=True)
@@ -58,7 +41,7 @@ class Findings:
     fitted: Fitted
     scores: NDArray
     comparison: Comparison | None
-    help: Help | None
+    advice: Advice | None
     to_label: list[dict[str, Any]]
     bins: list[Bin]
     seconds: float
@@ -76,7 +59,7 @@ def investigate(fitted: Fitted) -> Findings:
         fitted,
         scores,
         _comparison(fitted, scores) if everything else None,
-        _help(fitted, scores, counts) if everything else None,
+        _advice(fitted, scores, counts) if everything else None,
         _to_label(fitted, scores) if two and counts[2] else [],
         _bins(fitted, scores) if two and counts[0] and counts[1] else [],
         time.perf_counter() - start,
@@ -102,13 +85,11 @@ def _comparison(fitted: Fitted, scores: NDArray) -> Comparison:
     return compare_scores(_groups(codes, scores), _groups(codes, others), classifier.prior_, mix)
 
 
-def _help(fitted: Fitted, scores: NDArray, counts: list[int]) -> Help:
+def _advice(fitted: Fitted, scores: NDArray, counts: list[int]) -> Advice:
     """Error rates get one success and one failure extra, so that no class looks perfect for want of rows."""
     positive, negative, _ = _groups(fitted.codes, scores)
     rates = ((np.sum(positive <= 0) + 1) / (counts[0] + 2), (np.sum(negative > 0) + 1) / (counts[1] + 2))
-    prior = float(fitted.model.classifier.prior_)
-    psi = Psi.of_rates(*rates, prior=prior, sizes=counts)
-    return Help(counts[0], counts[1], counts[2], prior, rates, psi.best_mix, psi.ratio(psi.best_mix))
+    return advise(counts[0], counts[1], counts[2], float(fitted.model.classifier.prior_), error_rates=rates)
 
 
 def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:
