@@ -1,15 +1,23 @@
 """Judging models with few labels: risks, scores and comparisons that use the unlabelled rows."""
 
+from pnulearn.metrics.auc import pnu_auc
 from pnulearn.metrics.comparison import Comparison, compare, compare_scores
-from pnulearn.metrics.risk import RiskEstimate, estimate_risk, pnu_risk
+from pnulearn.metrics.estimate import Estimate, RiskEstimate
+from pnulearn.metrics.risk import estimate_risk, pnu_risk
 from pnulearn.metrics.scorer import make_pnu_scorer
+from pnulearn.metrics.threshold import pnu_f1, pnu_precision, pnu_recall
 
 __all__ = [
     "Comparison",
+    "Estimate",
     "RiskEstimate",
     "compare",
     "compare_scores",
     "estimate_risk",
     "make_pnu_scorer",
+    "pnu_auc",
+    "pnu_f1",
+    "pnu_precision",
+    "pnu_recall",
     "pnu_risk",
 ]

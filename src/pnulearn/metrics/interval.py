@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from pnulearn.metrics.spread import LossSample
+from pnulearn.metrics.estimate import normal_interval
+from pnulearn.metrics.spread import COIN_ROWS, LossSample
 
 
 def jeffreys_distances(share: float, n: float, confidence: float) -> tuple[float, float]:
@@ -23,34 +24,39 @@ def jeffreys_distances(share: float, n: float, confidence: float) -> tuple[float
     return max(share - float(low), 0.0) * (share > 0), max(float(high) - share, 0.0) * (share < 1)
 
 
-def student_distances(values: NDArray, share: NDArray, n: float, stderr: float, confidence: float) -> NDArray:
-    """Distances from a mean down and up to Student's limits, moved towards the long tail (Hall 1992).
+def rate_distances(weights: NDArray, sample: LossSample, confidence: float) -> tuple[float, float]:
+    """Distances from one sample's part of a zero-one risk down and up to its Jeffreys limits."""
+    factor = weights[0] - weights[1]  # the two losses of a row sum to one
+    down, up = jeffreys_distances(float(sample.mean[0]), sample.size, confidence)
+    return (factor * down, factor * up) if factor > 0 else (-factor * up, -factor * down)
+
+
+def mean_distances(weights: NDArray, sample: LossSample, covariance: NDArray, confidence: float) -> tuple[float, float]:
+    """The same for any loss: Student's limits, moved towards the long tail (Hall 1992).
 
     stderr (t ∓ c) with c = skewness (1 + 2 t²) / (6 √n): a few rows with great losses that did not turn up would
     have raised the mean.
     """
+    values, n = sample.losses @ weights, sample.size
     t = float(stats.t.ppf((1 + confidence) / 2, max(n - 1, 1)))
-    centered = values - share @ values
-    spread = float(share @ centered**2)
-    skewness = float(share @ centered**3) / spread**1.5 if spread else 0.0
-    shift = np.clip(skewness * (1 + 2 * t**2) / (6 * np.sqrt(n)), -t / 2, t / 2)
-    return stderr * np.array([t - shift, t + shift])
-
-
-def distances(
-    weights: NDArray, sample: LossSample, covariance: NDArray, confidence: float, counted: bool
-) -> tuple[float, float]:
-    """Distances from one sample's part of a risk down and up to the limits for that part alone.
-
-    Jeffreys' limits if the losses count errors (zero-one), Student's otherwise.
-    """
-    if counted:
-        factor = weights[0] - weights[1]  # the two losses of a row sum to one
-        down, up = jeffreys_distances(float(sample.mean[0]), sample.size, confidence)
-        return (factor * down, factor * up) if factor > 0 else (-factor * up, -factor * down)
+    centered = values - sample.share @ values
+    spread = float(sample.share @ centered**2)
+    skewness = float(sample.share @ centered**3) / spread**1.5 if spread else 0.0
+    shift = float(np.clip(skewness * (1 + 2 * t**2) / (6 * np.sqrt(n)), -t / 2, t / 2))
     stderr = float(np.sqrt(weights @ covariance @ weights))
-    down, up = student_distances(sample.losses @ weights, sample.share, sample.size, stderr, confidence)
-    return float(down), float(up)
+    return stderr * (t - shift), stderr * (t + shift)
+
+
+def difference_distances(weights: NDArray, sample: LossSample, coin: NDArray, confidence: float) -> tuple[float, float]:
+    """The same for a difference of two error rates: one imagined row for either side (Bonett and Price 2012).
+
+    Rows on which two models differ are few, and a sample without any says little about their share.
+    """
+    joined = sample.joined_by(coin, COIN_ROWS, 0.5)
+    value, center = float(weights @ sample.mean), float(weights @ joined.mean)
+    variance = float(weights @ joined.covariance @ weights) / (sample.size + COIN_ROWS)
+    low, high = normal_interval(center, np.sqrt(variance), confidence)
+    return max(value - low, 0.0), max(high - value, 0.0)
 
 
 def recovered(parts: list[tuple[float, float]]) -> tuple[float, float]:

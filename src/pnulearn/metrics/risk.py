@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
@@ -11,36 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.losses import Loss, ZeroOne, as_loss
+from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.groups import check_share, read_groups, read_scores
-from pnulearn.metrics.interval import distances, recovered
-from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances
+from pnulearn.metrics.interval import difference_distances, mean_distances, rate_distances, recovered
+from pnulearn.metrics.spread import LossSample, coin_rows, loss_pairs, observed_covariances, reconciled_covariances
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 from pnulearn.theory import best_mix, heuristic_mix, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
-
-
-@dataclass(frozen=True)
-class RiskEstimate:
-    """A risk with its standard error, its confidence interval and the mix that was used.
-
-    >>> print(RiskEstimate(0.21, 0.04, 0.14, 0.3, 0.46))
-    0.2100 ± 0.0400, 95 % interval 0.1400 to 0.3000 (mix 0.46)
-    """
-
-    value: float
-    stderr: float
-    low: float
-    high: float
-    mix: float
-    confidence: float = 0.95
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        interval = f"{100 * self.confidence:g} % interval {self.low:.4f} to {self.high:.4f}"
-        return f"{self.value:.4f} ± {self.stderr:.4f}, {interval} (mix {self.mix:.2f})"
+Kind = Literal["rate", "difference of rates", "mean"]
 
 
 def pnu_risk(
@@ -96,13 +74,13 @@ def estimate_risk(
     pairs = [loss_pairs(g, loss) for g in scores]
     samples = [LossSample.of(pair, None if weights is None else weights[i]) for i, pair in enumerate(pairs)]
     eta = choose_mix(samples, prior, mix)
-    estimate = judge(pnu(prior, eta), samples, eta, confidence, counted=isinstance(loss, ZeroOne))
+    estimate = judge(pnu(prior, eta), samples, eta, confidence, kind="rate" if isinstance(loss, ZeroOne) else "mean")
     return _clipped(estimate, prior, samples) if nonnegative else estimate
 
 
 def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix) -> float:
     """The mix as a number. "optimal" and "heuristic" fall back on PN, PU or NU if U, N or P is missing."""
-    if isinstance(mix, Real) and -1 <= mix <= 1:
+    if isinstance(mix, Real) and -1 <= float(mix) <= 1:
         return float(mix)
     if mix not in ("optimal", "heuristic"):
         raise ValueError(f"mix must be a number in [-1, 1], 'optimal' or 'heuristic', got {mix!r}.")
@@ -116,16 +94,25 @@ def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix) -> float:
     return best_mix(prior, reconciled_covariances(samples, prior))
 
 
-def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, counted: bool) -> RiskEstimate:
+def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind) -> RiskEstimate:
     """Value, standard error and interval of any table of weights on the mean losses of three samples."""
     check_share("confidence", confidence)
     _refuse_empty(risk, samples)
     value = float(sum(class_parts(risk, samples)))
     covariance = observed_covariances(samples)
-    used = [(w, s, v) for w, s, v in zip(risk.table, samples, covariance, strict=True) if w.any()]
-    down, up = recovered([distances(w, s, v, confidence, counted) for w, s, v in used])
+    parts = []
+    for weights, sample, spread in zip(risk.table, samples, covariance, strict=True):
+        if not weights.any():
+            continue
+        if kind == "rate":
+            parts.append(rate_distances(weights, sample, confidence))
+        elif kind == "difference of rates":
+            parts.append(difference_distances(weights, sample, coin_rows(samples), confidence))
+        else:
+            parts.append(mean_distances(weights, sample, spread, confidence))
+    down, up = recovered(parts)
     stderr = float(np.sqrt(risk_variance(risk, covariance)))
-    return RiskEstimate(value, stderr, value - down, value + up, mix, confidence)
+    return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> NDArray:
@@ -139,7 +126,7 @@ def _clipped(estimate: RiskEstimate, prior: float, samples: Sequence[LossSample]
     parts = [(1 - share) * class_parts(pn(prior), samples), share * class_parts(other, samples)]
     value = float(np.maximum(parts, 0).sum())
     low, high = max(estimate.low, 0.0), max(estimate.high, value)
-    return RiskEstimate(value, estimate.stderr, low, high, estimate.mix, estimate.confidence)
+    return RiskEstimate(value, estimate.stderr, low, high, estimate.mix, confidence=estimate.confidence)
 
 
 def _refuse_empty(risk: Risk, samples: Sequence[LossSample]) -> None:

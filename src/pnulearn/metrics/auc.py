@@ -1,0 +1,142 @@
+"""The area under the ROC curve from P, N and U, without assuming anything but the class prior.
+
+A positive row beats an unlabelled one with probability θ/2 + (1 − θ) AUC, and an unlabelled row beats a negative one
+with probability θ AUC + (1 − θ)/2, so each pair of samples has its own unbiased estimate. Standard errors follow
+DeLong: the variance of each row's share of pairs won, sample by sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
+from pnulearn.metrics.groups import check_share, read_groups, read_scores
+
+# which pairs (P, N), (P, U), (U, N) the rows of P, N and U take part in
+TAKES_PART = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=float)
+PSEUDO_ROWS = 0.5  # imagined rows that win all or none of their pairs
+
+
+def pnu_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: float,
+    mix: float | Literal["optimal"] = "optimal",
+    confidence: float = 0.95,
+    unlabeled: Any = None,
+    pos_label: Any = None,
+) -> RiskEstimate:
+    """Probability that a positive row scores above a negative one, ties counting a half.
+
+    >>> y = [1] * 4 + [0] * 4 + [None] * 6
+    >>> score = [4, 3, 2, -1, 1, -2, -3, -4, 5, 2.5, 0, -0.5, -1.5, -5]
+    >>> print(pnu_auc(y, score, prior=0.4))
+    0.9262 ± 0.0938, 95 % interval 0.5264 to 1.0000 (mix 0.07)
+
+    Parameters
+    ----------
+    mix : as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least
+        estimated variance. The estimate may exceed 1 if |mix| is large.
+    """
+    prior, confidence = check_share("prior", prior), check_share("confidence", confidence)
+    groups = read_groups(y_true, unlabeled, pos_label)
+    samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
+    wins = pairs_won(*samples)
+    eta = _choose_mix(wins, prior, mix)
+    weights, constant = _combination(eta, prior)
+    _refuse_empty(weights, samples, eta)
+    value = float(weights @ _shares(wins)) + constant
+    stderr = _stderr(weights, wins)
+    low, high = normal_interval(value, stderr, confidence)
+    edge = max(stderr, 0.5 / (len(samples[0]) + len(samples[1])))
+    bent_low, bent_high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)
+    low, high = max(min(low, bent_low), 0.0), min(max(high, bent_high), max(value, 1.0))
+    return RiskEstimate(value, stderr, low, high, eta, confidence=confidence)
+
+
+def pairs_won(positive: NDArray, negative: NDArray, unlabeled: NDArray) -> list[NDArray]:
+    """For P, N and U: every row's share of its pairs (P, N), (P, U), (U, N) that the first of the pair wins, (n, 3)."""
+    return [
+        np.column_stack([beaten(positive, negative), beaten(positive, unlabeled), 0 * positive]),
+        np.column_stack([1 - beaten(negative, positive), 0 * negative, 1 - beaten(negative, unlabeled)]),
+        np.column_stack([0 * unlabeled, 1 - beaten(unlabeled, positive), beaten(unlabeled, negative)]),
+    ]
+
+
+def beaten(scores: NDArray, others: NDArray) -> NDArray:
+    """For every score the share of the others that lie below it, ties counting a half.
+
+    >>> beaten(np.array([1.0, 2.0]), np.array([0.0, 1.0])).tolist()
+    [0.75, 1.0]
+    """
+    ranked = np.sort(others)
+    below = np.searchsorted(ranked, scores, "left") + np.searchsorted(ranked, scores, "right")
+    return below / (2 * max(len(others), 1))
+
+
+def _shares(wins: Sequence[NDArray]) -> NDArray:
+    """Shares of all pairs (P, N), (P, U), (U, N) won; zero where a sample is empty."""
+    means = [rows.mean(axis=0) if len(rows) else np.zeros(3) for rows in wins]
+    return np.array([means[0][0], means[0][1], means[1][2]])
+
+
+def _covariance(wins: Sequence[NDArray], pseudo: float) -> NDArray:
+    """Covariance (3, 3) of the three shares after DeLong: Σ over samples of the rows' covariance over n."""
+    total = np.zeros((3, 3))
+    for rows, part in zip(wins, TAKES_PART, strict=True):
+        if not len(rows):
+            continue
+        rows = np.vstack([rows, 0 * part, part])
+        share = np.repeat([1.0, pseudo / 2], [len(rows) - 2, 2])
+        centered = rows - share @ rows / share.sum()
+        total += (share[:, None] * centered).T @ centered / share.sum() / max(len(rows) - 3 + pseudo, 1)
+    return total
+
+
+def _stderr(weights: NDArray, wins: Sequence[NDArray]) -> float:
+    variance = float(weights @ _covariance(wins, 0.0) @ weights)
+    # Perfect separation shows no variance; it is not certain for that.
+    return float(np.sqrt(variance or weights @ _covariance(wins, PSEUDO_ROWS) @ weights))
+
+
+def _combination(mix: float, prior: float) -> tuple[NDArray, float]:
+    """Weights of the three shares, and a constant, that make the PNU estimate of AUC."""
+    pu, nu = max(mix, 0.0), max(-mix, 0.0)
+    weights = np.array([1 - pu - nu, pu / (1 - prior), nu / prior])
+    return weights, -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
+
+
+def _choose_mix(wins: Sequence[NDArray], prior: float, mix: Any) -> float:
+    if isinstance(mix, Real) and -1 <= float(mix) <= 1:
+        return float(mix)
+    if mix != "optimal":
+        raise ValueError(f"mix must be a number in [-1, 1] or 'optimal', got {mix!r}.")
+    has_positive, has_negative, has_unlabeled = (len(rows) > 0 for rows in wins)
+    if not (has_positive and has_negative and has_unlabeled):
+        return 0.0 if not has_unlabeled else 1.0 if has_positive else -1.0
+    covariance = _covariance(wins, PSEUDO_ROWS)
+    return min((_best_side(side, prior, covariance) for side in (1, -1)), key=lambda found: found[1])[0]
+
+
+def _best_side(side: int, prior: float, covariance: NDArray) -> tuple[float, float]:
+    """The mix of that sign with the least variance, and that variance."""
+    base, step = _combination(0, prior)[0], _combination(side, prior)[0] - _combination(0, prior)[0]
+    share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step), 0, 1))
+    weights = base + share * step
+    return side * share, float(weights @ covariance @ weights)
+
+
+def _refuse_empty(weights: NDArray, samples: Sequence[NDArray], mix: float) -> None:
+    for pair, weight in zip(((0, 1), (0, 2), (2, 1)), weights, strict=True):
+        for sample in pair:
+            if weight and not len(samples[sample]):
+                name = ("positive", "negative", "unlabelled")[sample]
+                raise ValueError(
+                    f"The AUC at mix {mix:g} needs {name} rows and found none. mix='optimal' does without."
+                )

@@ -1,0 +1,61 @@
+"""A number with its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scipy import stats
+from scipy.special import expit, logit
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its standard error and confidence interval.
+
+    >>> print(Estimate(0.8, 0.05, 0.68, 0.88))
+    0.8000 ± 0.0500, 95 % interval 0.6800 to 0.8800
+    """
+
+    value: float
+    stderr: float
+    low: float
+    high: float
+    confidence: float = field(default=0.95, kw_only=True)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        interval = f"{100 * self.confidence:g} % interval {self.low:.4f} to {self.high:.4f}"
+        return f"{self.value:.4f} ± {self.stderr:.4f}, {interval}"
+
+
+@dataclass(frozen=True)
+class RiskEstimate(Estimate):
+    """A risk (or AUC) with its standard error, its confidence interval and the mix that was used.
+
+    >>> print(RiskEstimate(0.21, 0.04, 0.14, 0.3, 0.46))
+    0.2100 ± 0.0400, 95 % interval 0.1400 to 0.3000 (mix 0.46)
+    """
+
+    mix: float
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (mix {self.mix:.2f})"
+
+
+def normal_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
+    """center ± z stderr."""
+    half = float(stats.norm.ppf((1 + confidence) / 2)) * stderr
+    return center - half, center + half
+
+
+def logit_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
+    """An interval for a share that stays within 0 and 1: symmetric on the logit scale.
+
+    >>> low, high = logit_interval(0.9, 0.05, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.752, 0.964)
+    """
+    low, high = expit(normal_interval(float(logit(center)), stderr / (center * (1 - center)), confidence))
+    return float(low), float(high)
