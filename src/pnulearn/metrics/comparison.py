@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.labels import decode_labels
 from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics.risk import RiskEstimate, estimate_risk
+from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics.risk import estimate_risk
 from pnulearn.metrics.scorer import signed_scores
 from pnulearn.metrics.spread import BORROWED_ROWS
 from pnulearn.risks import Risk, pnu
