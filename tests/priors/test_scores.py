@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import truncnorm
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn.priors import EMPrior, ScorePrior
 from pnulearn.priors.em import most_likely_shares
-from pnulearn.priors.scores import _matching_shares, least_variance_shares
+from pnulearn.priors.scores import Contrast, _median_within, least_variance_shares, matching_shares
 
 
 def gaussians(seed, prior=0.3, n_labeled=40, n_unlabeled=300, gap=2.0, classes=2):
@@ -47,16 +48,40 @@ def test_the_variance_formula_is_that_of_redrawn_samples():
     u = prior * p + (1 - prior) * n
     means = [rng.multinomial(size, density, 20000) @ h / size for size, density in zip(sizes, (n, p, u), strict=True)]
     stacked = np.stack([np.stack([1 - m, m]) for m in means])
-    assert_allclose(_matching_shares(stacked).var(), contrast_variance(h, prior, p, n, sizes), rtol=0.1)
+    assert_allclose(matching_shares(stacked).var(), contrast_variance(h, prior, p, n, sizes), rtol=0.1)
 
 
 def test_the_estimate_is_the_mean_of_u_between_those_of_n_and_p():
     n, p, u = 0.2, 0.8, 0.35
     means = np.array([[1 - n, n], [1 - p, p], [1 - u, u]])[:, :, None]
-    assert_allclose(_matching_shares(means), [0.25])
+    assert_allclose(matching_shares(means), [0.25])
     three = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
     shares = np.array([0.5, 0.2, 0.3])
-    assert_allclose(_matching_shares(np.vstack([three, shares @ three])[:, :, None])[0], shares, atol=1e-9)
+    assert_allclose(matching_shares(np.vstack([three, shares @ three])[:, :, None])[0], shares, atol=1e-9)
+
+
+def test_small_classes_lean_on_what_the_model_expects_but_vary_as_before():
+    """The data's class means move towards the expected ones; replicates move along and keep their spread."""
+    rng = np.random.default_rng(2)
+    scores = [rng.random((2, 4)), rng.random((2, 5)), rng.random((2, 6))]
+    shares = [rng.dirichlet(np.ones(n), 3).T for n in (4, 5, 6)]
+    expected = np.array([[0.9, 0.1], [0.3, 0.7]])
+    plain = np.stack([h @ share for h, share in zip(scores, shares, strict=True)])
+    means = Contrast(scores, expected, np.array([0.25, 1.0])).means(shares)
+    assert_allclose(means[0, :, 0], 0.25 * plain[0, :, 0] + 0.75 * expected[0])
+    assert_allclose(means[0] - means[0, :, :1], plain[0] - plain[0, :, :1])
+    assert_allclose(means[1:], plain[1:])
+
+
+@pytest.mark.parametrize("raw, deviation", [(0.4, 0.1), (-0.2, 0.15), (1.3, 0.2), (0.02, 0.3)])
+def test_the_value_is_the_median_of_a_truncated_normal(raw, deviation):
+    law = truncnorm((0 - raw) / deviation, (1 - raw) / deviation, raw, deviation)
+    assert_allclose(_median_within(raw, deviation), law.median(), rtol=1e-6)
+
+
+def test_hopelessly_distant_ratios_end_at_the_border():
+    assert _median_within(9.0, 0.1) == 1
+    assert _median_within(0.4, 0.0) == 0.4
 
 
 def test_estimates_are_right_on_average_even_far_from_one_half():

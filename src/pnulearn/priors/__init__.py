@@ -14,6 +14,7 @@ from pnulearn.priors.penl1 import PenalizedL1Prior
 from pnulearn.priors.resolve import METHODS, estimate_prior, resolve_prior
 from pnulearn.priors.roc import ROCPrior
 from pnulearn.priors.scores import ScorePrior
+from pnulearn.priors.sensitivity import PriorSensitivity, prior_sensitivity
 from pnulearn.priors.tice import TIcEPrior
 
 __all__ = [
@@ -29,10 +30,12 @@ __all__ = [
     "PenalizedL1Prior",
     "PriorEstimate",
     "PriorEstimator",
+    "PriorSensitivity",
     "ROCPrior",
     "ScorePrior",
     "TIcEPrior",
     "energy_prior",
     "estimate_prior",
+    "prior_sensitivity",
     "resolve_prior",
 ]

@@ -36,15 +36,23 @@ class PriorEstimate:
         return ", ".join(spans) + f" ({self.method}, {self.confidence:.0%} interval)"
 
 
-def settle(raw: ArrayLike, replicates: ArrayLike, n_unlabeled: float, confidence: float, method: str) -> PriorEstimate:
+def settle(
+    raw: ArrayLike,
+    replicates: ArrayLike,
+    n_unlabeled: float,
+    confidence: float,
+    method: str,
+    value: ArrayLike | None = None,
+) -> PriorEstimate:
     """Move an estimate and its bootstrap replicates (first axis) into (0, 1) and read off percentiles.
 
-    A prior of exactly 0 or 1 makes the risks ill-posed, so every prior stays 1/(n_U + 1) away from both.
+    A prior of exactly 0 or 1 makes the risks ill-posed, so every prior stays 1/(n_U + 1) away from both. `value` is
+    given if it is more than the raw estimate moved inside.
     """
     raw, replicates = np.asarray(raw, dtype=float), np.asarray(replicates, dtype=float)
     margin = 1 / max(n_unlabeled + 1, 2 * max(raw.size, 1))
     inside = _inside_interval if raw.ndim == 0 else _inside_simplex
-    value = inside(raw, margin)
+    value = inside(raw if value is None else np.asarray(value, dtype=float), margin)
     low = high = np.full(raw.shape, np.nan)
     if replicates.size:
         tail = (1 - confidence) / 2

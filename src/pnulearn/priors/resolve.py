@@ -120,14 +120,12 @@ def _probability(prior: Any) -> float:
 
 
 def _shares(prior: Mapping[Any, Any], classes: NDArray) -> Any:
-    """Shares in the order of the classes; of two classes one may be left out."""
+    """Shares in the order of the classes: every class has one, and they add up to one."""
     names = classes.tolist()
     unknown = [name for name in prior if name not in names]
     if unknown:
         raise ValueError(f"prior names {unknown[0]!r}, which is not a class of y: {names}.")
     given = {name: _probability(prior[name]) for name in names if name in prior}
-    if len(names) == 2 and len(given) == 1:
-        return given[names[1]] if names[1] in given else 1 - given[names[0]]
     missing = [name for name in names if name not in given]
     if missing:
         raise ValueError(f"prior has no share for class {missing[0]!r}; every class of {names} needs one.")

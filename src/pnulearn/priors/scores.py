@@ -17,10 +17,13 @@ does not enter the variance to first order: the bootstrap keeps h fixed.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from pnulearn.priors.energy import energy_prior, read_groups
 from pnulearn.priors.estimate import PriorEstimate, settle
@@ -30,19 +33,23 @@ from pnulearn.priors.interval import bayesian_draws
 from pnulearn.priors.posteriors import Posteriors, held_out_posteriors
 from pnulearn.priors.simplex import least_norm_shares
 
-ROUNDS = 6
+ROUNDS = 8
 LEAST_SHARE = 0.02  # keeps the contrast h from serving one class only
 LEAST_GAP = 1e-3  # between the mean scores of P and N; below it the classes cannot be told apart
+EXPECTED_ROWS = 10  # what the model expects of a class counts as much as so many labelled rows
 
 
 class ScorePrior(PriorEstimator):
     """Class prior(s) from the mean held-out score of U between those of the classes, with scores of least variance.
 
-    Probabilistic adjusted count with three refinements: scores come from kernel ridge candidates by leaving one row
-    out and are averaged over candidates, they are moved to the shares at which the estimate varies least, and the
-    interval comes from a Bayesian bootstrap of each sample. `classifier` replaces the kernel candidates by any
-    scikit-learn classifier, cross-fitted and calibrated. It is the default because it was the most accurate in our
-    comparison (benchmarks/prior_estimation.py).
+    Probabilistic adjusted count, refined: scores come from kernel ridge candidates by leaving one row out and are
+    averaged over candidates; they are moved to the shares at which the estimate varies least; the means of small
+    classes are supported by what the model expects of them; the interval is a Bayesian bootstrap of each sample.
+    With two classes `raw` is the ratio and the value is the median of the normal distribution around it within
+    [0, 1], so that a noisy ratio beyond the ends does not become a prior of 0 or 1.
+
+    `classifier` replaces the kernel candidates by any scikit-learn classifier, cross-fitted and calibrated. This is
+    the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
 
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(2, 1, (30, 2)), rng.normal(0, 1, (30 + 140, 2)), rng.normal(2, 1, (60, 2))])
@@ -72,44 +79,92 @@ class ScorePrior(PriorEstimator):
 
     def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardized(read_groups(X, codes, weight, n_classes))
-        posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier)
-        probabilities = _least_variance_scores(posteriors, groups)
+        contrast = _contrast(held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier), groups)
+        if contrast.gap(groups) < LEAST_GAP:
+            return self._energy_instead(X, codes, weight, n_classes)
         rng = generator(self.random_state)
         draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in groups.all]
-        means = np.stack([h @ draw.share for h, draw in zip(probabilities, draws, strict=True)])
-        if _gap(means[:-1, :, 0]) < LEAST_GAP:
-            warnings.warn(
-                "Held-out scores do not tell the labelled classes apart, so the prior is estimated by energy distance. "
-                "Label more rows, or pass the prior as a number.",
-                UserWarning,
-                stacklevel=2,
-            )
-            return energy_prior(
-                X,
-                codes,
-                weight,
-                n_classes=n_classes,
-                confidence=self.confidence,
-                n_bootstrap=self.n_bootstrap,
-                random_state=self.random_state,
-            )
-        priors = _matching_shares(means)
-        return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
+        priors = contrast.matching_shares([draw.share for draw in draws])
+        value = _median_within(priors[0], contrast.deviation(priors[0], groups)) if n_classes == 2 else None
+        return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method, value)
+
+    def _energy_instead(self, X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) -> PriorEstimate:
+        warnings.warn(
+            "Held-out scores do not tell the labelled classes apart, so the prior is estimated by energy distance. "
+            "Label more rows, or pass the prior as a number.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return energy_prior(
+            X,
+            codes,
+            weight,
+            n_classes=n_classes,
+            confidence=self.confidence,
+            n_bootstrap=self.n_bootstrap,
+            random_state=self.random_state,
+        )
 
 
-def _least_variance_scores(posteriors: Posteriors, groups: Groups) -> list[NDArray]:
-    """Posterior probabilities under the shares that suit the sample sizes and the prior they lead to."""
+@dataclass(frozen=True)
+class Contrast:
+    """h of every group's rows (classes, rows), and its mean that the model expects for each class (class, entry of h).
+
+    `reliance` is the weight of a class's own mean against the expected one.
+    """
+
+    scores: Sequence[NDArray]
+    expected: NDArray
+    reliance: NDArray
+
+    def means(self, shares: Sequence[NDArray]) -> NDArray:
+        """Means of h, shape (classes + U, entries of h, weightings), for weights (rows, weightings) of every group.
+
+        The step towards the expected means is that of the first weighting, the data, for all of them: replicates are
+        to vary as much as without it.
+        """
+        means = np.stack([h @ share for h, share in zip(self.scores, shares, strict=True)])
+        means[:-1] += ((1 - self.reliance)[:, None] * (self.expected - means[:-1, :, 0]))[:, :, None]
+        return means
+
+    def matching_shares(self, shares: Sequence[NDArray]) -> NDArray:
+        return matching_shares(self.means(shares))
+
+    def gap(self, groups: Groups) -> float:
+        """By how much a class scores higher on its own entry of h than the others do, at worst."""
+        means = self.means([group.share[:, None] for group in groups.all])[:-1, :, 0]
+        excess = np.diag(means) - means
+        return float(excess[~np.eye(len(means), dtype=bool)].min())
+
+    def deviation(self, prior: float, groups: Groups) -> float:
+        """Standard error of the two-class ratio, to first order."""
+        theta = float(np.clip(prior, LEAST_SHARE, 1 - LEAST_SHARE))
+        parts = zip(self.scores, groups.all, (1 - theta, theta, 1.0), strict=True)
+        variance = sum(factor**2 * _variance_of_mean(h[1], group) for h, group, factor in parts)
+        return float(np.sqrt(variance)) / self.gap(groups)
+
+
+def _variance_of_mean(h: NDArray, group: Any) -> float:
+    mean = group.share @ h
+    return float(group.share @ (h - mean) ** 2 / max(group.size - 1, 1))
+
+
+def _contrast(posteriors: Posteriors, groups: Groups) -> Contrast:
+    """The scores of least variance for the prior that they themselves lead to."""
     sizes = np.array([group.size for group in groups.classes])
+    shares = [group.share[:, None] for group in groups.all]
     prior = np.full(len(sizes), 1 / len(sizes))
     for _ in range(ROUNDS):
-        probabilities = posteriors.at(least_variance_shares(prior, sizes, groups.unlabeled.size))
-        means = np.stack([h @ group.share for group, h in zip(groups.all, probabilities, strict=True)])
-        if _gap(means[:-1]) < LEAST_GAP:
+        scores = posteriors.at(least_variance_shares(prior, sizes, groups.unlabeled.size))
+        belonging = posteriors.at(prior)[-1] * groups.unlabeled.share
+        expected = belonging @ scores[-1].T / belonging.sum(axis=1, keepdims=True)
+        contrast = Contrast(scores, expected, sizes / (sizes + EXPECTED_ROWS))
+        if contrast.gap(groups) < LEAST_GAP:
             break
-        found = np.atleast_1d(_matching_shares(means[:, :, None])[0])
-        found = np.array([1 - found[0], found[0]]) if len(sizes) == 2 else found
-        prior = np.clip(found, LEAST_SHARE, None) / np.clip(found, LEAST_SHARE, None).sum()
-    return probabilities
+        found = contrast.matching_shares(shares)[0]
+        inside = np.maximum([1 - found, found] if len(sizes) == 2 else found, LEAST_SHARE)
+        prior = inside / inside.sum()
+    return contrast
 
 
 def least_variance_shares(prior: NDArray, sizes: NDArray, n_unlabeled: float) -> NDArray:
@@ -122,20 +177,25 @@ def least_variance_shares(prior: NDArray, sizes: NDArray, n_unlabeled: float) ->
     return shares / shares.sum()
 
 
-def _gap(means: NDArray) -> float:
-    """By how much a class scores higher on its own column than the others do, at worst."""
-    own = np.diag(means)
-    return float(np.min(own[None, :] - means + np.diag(np.full(len(own), np.inf))))
-
-
-def _matching_shares(means: NDArray) -> NDArray:
-    """θ solving  mean_U h = Σ θ_k mean_k h  for every weighting; `means` has shape (classes + U, columns of h, r).
+def matching_shares(means: NDArray) -> NDArray:
+    """θ solving  mean_U h = Σ θ_k mean_k h  for every weighting; `means` has shape (classes + U, entries of h, r).
 
     Two classes give the ratio for the positive class as it is, more give the nearest point of the simplex.
     """
     if len(means) == 3:
         low, high, unlabeled = means[:, 1]
-        gap = high - low
-        return (unlabeled - low) / np.where(gap > 0, np.maximum(gap, 1e-12), 1e-12)
+        return (unlabeled - low) / np.maximum(high - low, 1e-12)
     columns = np.moveaxis(means[:-1] - means[-1], 2, 0)
     return np.array([least_norm_shares(c.T) for c in columns])
+
+
+def _median_within(raw: float, deviation: float) -> float:
+    """The median of a normal distribution around `raw`, restricted to [0, 1].
+
+    >>> _median_within(0.4, 0.01), _median_within(-0.1, 0.1)
+    (0.4, 0.04)
+    """
+    below, above = norm.cdf([(0 - raw) / deviation, (1 - raw) / deviation]) if deviation > 0 else (0.0, 1.0)
+    if above - below < 1e-12:
+        return float(np.clip(raw, 0, 1))
+    return float(np.clip(raw + deviation * norm.ppf((below + above) / 2), 0, 1))

@@ -1,0 +1,49 @@
+"""What the uncertainty of the prior does to decisions: the classifier refitted at both ends of the interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from pnulearn.priors.estimate import PriorEstimate
+
+
+@dataclass(frozen=True)
+class PriorSensitivity:
+    """Decisions at the low end, at the estimate and at the high end of a prior's interval.
+
+    `changed` says for which rows the decision is not the same at both ends, `share` how many of them.
+    """
+
+    estimate: PriorEstimate
+    decisions: NDArray
+    changed: NDArray
+
+    @property
+    def share(self) -> float:
+        return float(self.changed.mean())
+
+    def __str__(self) -> str:
+        return (
+            f"Between prior {self.estimate.low:.3f} and {self.estimate.high:.3f}, {self.changed.sum()} of "
+            f"{len(self.changed)} decisions change ({self.share:.1%})."
+        )
+
+
+def prior_sensitivity(
+    classifier: Any, X: Any, y: ArrayLike, estimate: PriorEstimate, X_new: Any = None
+) -> PriorSensitivity:
+    """Refit a two-class classifier that has a parameter `prior` at low, value and high, and compare its decisions.
+
+    The decisions are those for X_new, by default for X itself.
+    """
+    ends = np.array([estimate.low, estimate.value, estimate.high], dtype=float)
+    if ends.ndim != 1 or np.isnan(ends).any():
+        raise ValueError("The estimate needs one prior with an interval: two classes, and n_bootstrap above 0.")
+    rows = X if X_new is None else X_new
+    decisions = np.array([clone(classifier).set_params(prior=float(end)).fit(X, y).predict(rows) for end in ends])
+    return PriorSensitivity(estimate, decisions, decisions[0] != decisions[2])
