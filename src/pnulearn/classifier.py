@@ -33,6 +33,7 @@ from pnulearn.search import Model, Problem, Split, assemble, explore, tabulate
 from pnulearn.selection import SearchTable, average_weights, best_candidate
 from pnulearn.solvers.candidates import ALPHAS, Mixes
 from pnulearn.solvers.iterative import WatchedSolver, candidate_solver, squashing
+from pnulearn.streaming.incremental import add_batch
 
 ROW_CHUNK = 4096
 
@@ -146,6 +147,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         cross-validation.
         """
         check_parameters(self)
+        self.__dict__.pop("_statistics", None)  # of partial_fit
         every = replace(self._read_problem(X, y, sample_weight), sampling=self.sampling)
         kept = np.flatnonzero(every.weight)  # a row of weight zero is as good as absent
         samples = every if len(kept) == len(every.codes) else every.take(kept)
@@ -175,6 +177,18 @@ class PNUClassifier(PartiallyLabeledClassifier):
         self._keep_convergence(solver)
         self.calibration_ = self._calibration(loss, problem)
         return self
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PNUClassifier:
+        """Add a batch of rows and learn from all rows so far; only loss="squared" can do that.
+
+        The first call needs all `classes`. It also fixes the centres: give them, or let the first batch be typical.
+        The model is solved anew after every batch, so batches of many rows are better than many batches. Until there
+        are labelled rows enough to validate with, rows are counted and the model stays unfitted.
+        """
+        return add_batch(self, X, y, classes)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
 
     def _learn_prior(self, samples: Samples, seed: int) -> NDArray:
         """Class shares in code order; sets prior_ and prior_interval_."""

@@ -1,0 +1,214 @@
+"""One pass over millions of rows: speed against the hardware floor, memory, growth; and where rivals stop.
+
+    python benchmarks/one_pass.py                            2 and 10 million rows, then the rivals (2 GB of disk)
+    python benchmarks/one_pass.py --rows 0.5 1 --rivals 0    smaller
+
+Data are made on the spot: 50 columns, 30 % positives that differ in mean and spread, 1 % labelled rows in equal numbers
+of both classes. Every measurement is a process of its own with one BLAS thread, so that peak memory is its own. The
+floor does what cannot be avoided and nothing else (read the columns, distances, exponential, Gram matrix, in float32);
+it has no labels, no folds, no checks and no model. On a busy machine trust the ratios of CPU seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+COLUMNS = [f"x{j}" for j in range(50)]
+PRIOR, LABELED = 0.3, 0.01
+ROWS_AT_ONCE = 250_000
+CENTERS = 500
+RIVAL_SIZES = (2_000, 10_000, 50_000, 200_000, 1_000_000)
+RIVAL_SECONDS, RIVAL_BYTES = 120, 8 << 30
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def draw(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X in float32, partly missing y, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < PRIOR).astype(np.int8)
+    X = rng.standard_normal((n, len(COLUMNS)), dtype=np.float32)
+    X[:, :10] += 0.35 * truth[:, None]
+    X[:, 10:30] *= 1 + 0.25 * truth[:, None]
+    chance = np.where(truth == 1, LABELED / 2 / PRIOR, LABELED / 2 / (1 - PRIOR))
+    return X, np.where(rng.random(n) < chance, truth, np.nan), truth
+
+
+def write(folder: Path, n: int) -> Path:
+    """Files of a million rows, with row groups of a quarter of a million."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    for number, start in enumerate(range(0, n, 4 * ROWS_AT_ONCE)):
+        writer = None
+        for part in range(start, min(start + 4 * ROWS_AT_ONCE, n), ROWS_AT_ONCE):
+            X, y, _ = draw(min(ROWS_AT_ONCE, n - part), seed=part)
+            table = pa.table(dict(zip(COLUMNS, X.T, strict=True)) | {"label": pa.array(y, from_pandas=True)})
+            writer = writer or pq.ParquetWriter(folder / f"{number:03d}.parquet", table.schema, compression="none")
+            writer.write_table(table, ROWS_AT_ONCE)
+        writer.close()
+    return folder
+
+
+def floor(folder: str) -> dict:
+    """Read, distances, exponential, Gram matrix: float32, one thread, blocks of 8192 rows of the first file."""
+    import pyarrow.parquet as pq
+
+    b, d, block = CENTERS, len(COLUMNS), 8192
+    centers = draw(b, seed=1)[0].T.copy()
+    X, F, G = np.empty((d, block), np.float32), np.empty((block, b), np.float32), np.empty((b, b), np.float32)
+    total, n = np.zeros((b, b)), 0
+    start = time.process_time()
+    for batch in pq.ParquetFile(min(Path(folder).iterdir())).iter_batches(block, columns=COLUMNS, use_threads=False):
+        m = batch.num_rows
+        for j in range(d):
+            X[j, :m] = batch.column(j).to_numpy()
+        features = np.matmul(X[:, :m].T, centers, out=F[:m])
+        np.multiply(features, 0.01, out=features)
+        np.exp(features, out=features)
+        np.matmul(features.T, features, out=G)
+        np.add(total, G, out=total)
+        n += m
+    return {"each": (time.process_time() - start) / n * 1e6}
+
+
+def one_pass(folder: str, n_jobs: str) -> dict:
+    """fit_files from start to end, and how long its pass alone took."""
+    from pnulearn import PNUClassifier
+    from pnulearn.streaming import fit, fit_files
+
+    honest, spent = fit.collect, {}
+
+    def timed(*args):
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = honest(*args)
+        spent.update(pass_wall=time.perf_counter() - wall, pass_cpu=time.process_time() - cpu)
+        return result
+
+    fit.collect = timed
+    start = time.perf_counter()
+    model = PNUClassifier(centers=CENTERS, bandwidth=10.0, random_state=0, n_jobs=int(n_jobs))
+    fit_files(model, folder, target="label", n_jobs=int(n_jobs))
+    seconds = time.perf_counter() - start
+    X, _, truth = draw(20_000, seed=99)
+    wrong = (model._scores(X.astype(float)) > 0) != truth
+    return spent | {"wall": seconds, "error": float(wrong.mean()), "prior": model.prior_}
+
+
+def in_memory(name: str, n: str) -> dict:
+    """Ours or a rival on n rows in memory."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (RIVAL_BYTES, RIVAL_BYTES))
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+
+    from pnulearn import PNUClassifier
+    from pnulearn.streaming import fit_files
+
+    X, y, _ = draw(int(n), seed=7)
+    test, _, truth = draw(5000, seed=99)
+    labels = np.where(np.isnan(y), -1, y).astype(int)
+    start = time.perf_counter()
+    if name == "pnulearn":
+        model = fit_files(PNUClassifier(centers=CENTERS, bandwidth=10.0, random_state=0), (X, y))
+    elif name == "LabelSpreading":
+        model = LabelSpreading(kernel="rbf", gamma=0.005).fit(X, labels)
+    else:
+        model = SelfTrainingClassifier(SGDClassifier(loss="log_loss", random_state=0)).fit(X, labels)
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "error": float(np.mean(model.predict(test) != truth))}
+
+
+JOBS = {"floor": floor, "one_pass": one_pass, "in_memory": in_memory}
+
+
+def child(name: str, *arguments: str) -> None:
+    cpu = time.process_time()
+    result = JOBS[name](*arguments)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(result | {"cpu": time.process_time() - cpu, "megabytes": memory}))
+
+
+def measured(*command: str, timeout: float | None = None) -> dict:
+    """Run a job in a process of its own."""
+    job = [sys.executable, __file__, "--job", *command]
+    try:
+        done = subprocess.run(job, capture_output=True, text=True, timeout=timeout, env=os.environ | ONE_THREAD)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"more than {timeout:.0f} s"}
+    if done.returncode:
+        memory = "MemoryError" in done.stderr or done.returncode < 0
+        return {"failed": "out of memory" if memory else done.stderr.strip().splitlines()[-1]}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+TABLE = {
+    "rows": "9", "threads": "7", "fit s": "7.1f", "pass s": "7.1f", "rows/s": "8.0f", "cpu us/row": "10.2f",
+    "floor": "6.2f", "of floor": "8.0%", "peak MB": "7.0f", "error": "6.3f", "prior": "6.3f", "load": "5.1f",
+}  # fmt: skip
+
+
+def growth(millions: list[float]) -> None:
+    print(f"{os.cpu_count()} cores; {CENTERS} centres, 1 bandwidth, 21 mixes, 8 alphas, 5 folds")
+    print(" ".join(f"{title:>{width.split('.')[0]}}" for title, width in TABLE.items()))
+    found: dict[tuple[int, int], dict] = {}
+    for size in sorted(millions):
+        n = int(size * 1e6)
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(write(Path(folder) / "rows", n))
+            for threads in (1, 2) if size == min(millions) else (1,):
+                low = measured("floor", path)["each"]
+                r = found[n, threads] = measured("one_pass", path, str(threads))
+                each, speed = r["pass_cpu"] / n * 1e6, n / r["pass_wall"]
+                row = [n, threads, r["wall"], r["pass_wall"], speed, each, low, low / each]
+                row += [r["megabytes"], r["error"], r["prior"], os.getloadavg()[0]]
+                print(" ".join(f"{cell:>{form}}" for cell, form in zip(row, TABLE.values(), strict=True)), flush=True)
+    small, large = (extreme(n for n, _ in found) for extreme in (min, max))
+    one, two, many = found[small, 1], found[small, 2], found[large, 1]
+    print(f"{large / small:g} x the rows take {many['pass_cpu'] / one['pass_cpu']:.2f} x the CPU seconds of the pass")
+    print(f"two threads make the pass {one['pass_wall'] / two['pass_wall']:.2f} x as fast as one")
+
+
+def rivals() -> None:
+    print(f"\n{'rows':>9} {'method':>18} {'seconds':>8} {'peak MB':>8} {'error':>6}")
+    stopped: set[str] = set()
+    for n in RIVAL_SIZES:
+        for name in ("pnulearn", "SelfTraining(SGD)", "LabelSpreading"):
+            if name in stopped:
+                continue
+            r = measured("in_memory", name, str(n), timeout=RIVAL_SECONDS)
+            if "failed" in r:
+                stopped.add(name)
+                print(f"{n:>9} {name:>18} stops: {r['failed']}", flush=True)
+            else:
+                print(f"{n:>9} {name:>18} {r['seconds']:>8.1f} {r['megabytes']:>8.0f} {r['error']:>6.3f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=float, nargs="+", default=[2, 10], help="in millions; 0 leaves this part out")
+    parser.add_argument("--rivals", type=int, default=1, help="0 leaves the rivals out")
+    parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.job:
+        child(*arguments.job)
+        return
+    if all(arguments.rows):
+        growth(arguments.rows)
+    if arguments.rivals:
+        rivals()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Sharing parts out over a Dask cluster, with errors instead of hangs.
+
+Results are taken in the order of the parts, so sums have the same bits whatever the number of workers, and a part whose
+worker dies is simply computed again. Dask itself waits for ever once no worker is left; the watch in `OnCluster` does
+not.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from pnulearn.streaming.partitions import CollectionPart, collection_source, is_collection
+from pnulearn.streaming.sources import ArrayPart, Part, Source, StreamPart, open_source
+from pnulearn.streaming.threads import run_on
+
+T = TypeVar("T")
+POLL_SECONDS = 0.2
+NO_WORKERS_SECONDS = 60.0
+
+
+class ClusterError(RuntimeError):
+    """The cluster could not do the work; the message names the part."""
+
+
+class OnCluster:
+    """Run on the workers of a Dask client.
+
+    no_workers_seconds : how long to wait for workers when none is left. A part that has killed as many workers as
+        Dask allows (`distributed.scheduler.allowed-failures`) fails at once.
+    """
+
+    def __init__(self, client: Any = None, no_workers_seconds: float = NO_WORKERS_SECONDS):
+        self.client = _default_client() if client is None else client
+        self.no_workers_seconds = no_workers_seconds
+        self._alone_since: float | None = None
+
+    def __call__(self, work: Callable[[Part], T], parts: Sequence[Part]) -> Iterator[T]:
+        waiting, window = deque(parts), deque[tuple[Part, Any]]()
+        shared = self._share(work)
+        try:
+            while waiting or window:
+                self._refill(shared, waiting, window)
+                part, future = window[0]
+                fetched = _in_background(future.result)  # may block for ever
+                while not wait([fetched], POLL_SECONDS).done:
+                    self._refuse_to_wait_alone(part)
+                    self._refill(shared, waiting, window)
+                yield self._result(part, fetched)
+                window.popleft()
+        finally:
+            with suppress(OSError, TimeoutError):  # a scheduler that is gone; the reason is on its way already
+                self.client.cancel([shared, *(future for _, future in window)])
+
+    def _share(self, work: Any) -> Any:
+        """The work as a task of its own: unlike scattered data it is made again if its worker dies."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self.client.submit(_same, work, key=f"pnulearn-work-{uuid.uuid4().hex}")
+
+    def _refill(self, shared: Any, waiting: deque[Part], window: deque[tuple[Part, Any]]) -> None:
+        """Keep every worker thread busy with one part and no more: a part that waits on a worker counts as a suspect
+        when the worker dies."""
+        threads = max(1, sum(self.client.nthreads().values())) if waiting else 0
+        busy = sum(not future.done() for _, future in window)
+        while waiting and busy < threads and len(window) < 2 * threads + 2:
+            part = waiting.popleft()
+            window.append((part, self._submit(shared, part)))
+            busy += 1
+
+    def _submit(self, shared: Any, part: Part) -> Any:
+        key = f"pnulearn-part-{uuid.uuid4().hex}"
+        if not isinstance(part, CollectionPart):
+            return self.client.submit(run_on, shared, part, key=key)
+        from dask import delayed
+
+        return self.client.compute(delayed(_run_on_data)(shared, part.bare(), part.data, dask_key_name=key))
+
+    def _refuse_to_wait_alone(self, part: Part) -> None:
+        """Complain if there has been no worker for too long."""
+        if self.client.nthreads():
+            self._alone_since = None
+            return
+        self._alone_since = self._alone_since or time.monotonic()
+        if time.monotonic() - self._alone_since > self.no_workers_seconds:
+            raise ClusterError(
+                f"The Dask cluster has had no workers for {self.no_workers_seconds:g} s, while waiting for {part}. "
+                "Start workers, or look in their logs for why they stopped (memory is the usual reason)."
+            )
+
+    def _result(self, part: Part, fetched: Future) -> Any:
+        from distributed import CancelledError, KilledWorker
+
+        self._alone_since = None
+        try:
+            return fetched.result()
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{part} killed {error.allowed_failures + 1} workers in a row, most likely for lack of memory. Give "
+                "workers more memory or fewer threads, or pass a smaller part_rows (for Parquet files, write smaller "
+                "row groups)."
+            ) from error
+        except CancelledError as error:
+            raise ClusterError(f"The work on {part} was cancelled: was the client or the cluster closed?") from error
+
+
+def open_for_cluster(data: Any, target: str | None, columns: Sequence[str] | None, part_rows: int) -> Source:
+    """The parts of files (workers must see them under the same paths) or of a Dask collection."""
+    if is_collection(data):
+        return collection_source(data, target, columns)
+    source = open_source(data, target, columns, part_rows)
+    if any(isinstance(part, ArrayPart | StreamPart) for part in source.parts):
+        raise TypeError(
+            "Arrays and iterators live in this process and are not sent to a cluster. Pass paths of files that all "
+            "workers see, Dask arrays or a Dask data frame; or leave out client=..."
+        )
+    return source
+
+
+def _default_client() -> Any:
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        raise ValueError(
+            "Dask data need a client: from dask.distributed import Client; fit_files(..., client=Client())."
+        ) from None
+
+
+def _in_background(call: Callable[[], T]) -> Future[T]:
+    """The call in a thread of its own that does not keep the process alive."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="pnulearn-fetch", daemon=True).start()
+    return future
+
+
+def _same(work: T) -> T:
+    return work
+
+
+def _run_on_data(work: Any, part: CollectionPart, data: Any) -> Any:
+    return run_on(work, part.loaded(data))

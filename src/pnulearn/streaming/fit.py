@@ -1,0 +1,113 @@
+"""Fitting from data that do not fit in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from pnulearn.streaming.cluster import OnCluster, open_for_cluster
+from pnulearn.streaming.design import Design
+from pnulearn.streaming.learn import fit_statistics
+from pnulearn.streaming.moment_search import Fits
+from pnulearn.streaming.partitions import is_collection
+from pnulearn.streaming.passes import SECONDS_BETWEEN, as_checkpoint, collect, plan_of
+from pnulearn.streaming.planning import check_one_pass, fresh_seed, plan_design
+from pnulearn.streaming.second_pass import count_errors
+from pnulearn.streaming.sources import PART_ROWS, Source, open_source
+from pnulearn.streaming.statistics import PNUStatistics
+from pnulearn.streaming.threads import InThreads, Runner
+
+
+def fit_files(
+    estimator: Any,
+    data: Any,
+    *,
+    target: str | None = None,
+    columns: Sequence[str] | None = None,
+    classes: ArrayLike | None = None,
+    dtype: str = "float32",
+    second_pass: bool = False,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | os.PathLike | None = None,
+    checkpoint_seconds: float = SECONDS_BETWEEN,
+    part_rows: int = PART_ROWS,
+) -> Any:
+    """Fit a PNUClassifier in one pass over data of any size, model selection included, and return it.
+
+    Before the pass the labels are read, to know the classes, and a sample of rows, to choose centres.
+
+    Parameters
+    ----------
+    estimator : a `PNUClassifier` with loss="squared"; it is fitted in place.
+    data : a path, folder or pattern of Parquet or CSV files, or several; a pair (X, y) of arrays or memory maps; an
+        iterator of pairs (X, y) or data frames; a Dask data frame, or a pair of Dask arrays.
+    target : the column of labels; missing values and `estimator.unlabeled` mark unlabelled rows.
+    columns : the feature columns; by default all others.
+    classes : all labels that occur, which saves the reading of labels before the pass.
+    dtype : precision of the features; sums are always float64.
+    second_pass : also count the errors of every candidate, for the same selection as in memory.
+    n_jobs : threads, 2 by default. The result does not depend on it.
+    client : a `dask.distributed.Client` to share the work out over, or an `OnCluster` with other patience; the result
+        is the same to the last bit.
+    checkpoint : a file from which a killed run resumes, to the same bits; written every `checkpoint_seconds`.
+    part_rows : rows that are worked on at a time by a thread or worker.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pnulearn import PNUClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice([0.0, 1.0, np.nan], p=[0.01, 0.01, 0.98], size=20_000)
+    >>> side = np.where(np.isnan(y), rng.random(20_000) < 0.3, y)
+    >>> X = rng.normal(size=(20_000, 2)) + 2 * side[:, None]
+    >>> model = fit_files(PNUClassifier(centers=50, random_state=0), (X, y))
+    >>> bool(abs(model.prior_ - 0.3) < 0.05), bool(model.score(X, side) > 0.9)
+    (True, True)
+    """
+    check_one_pass(estimator)
+    source, run = _opened(data, target, columns, part_rows, n_jobs, client)
+    if second_pass and source.is_one_shot:
+        raise ValueError("An iterator of batches can be read once only, so there is no second pass. Use files.")
+    saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
+    seed = fresh_seed(estimator) if saved is None or saved.design is None else saved.design.seed
+    design, sample = plan_design(estimator, source, classes, dtype, run, seed)
+    statistics = collect(source, design, run, saved)
+
+    def recount(fits: list[Fits]) -> list[Fits]:
+        return count_errors(source, design, fits, estimator.sampling, run)
+
+    return fit_statistics(estimator, statistics, sample=sample, recount=recount if second_pass else None)
+
+
+def collect_statistics(
+    data: Any,
+    design: Design,
+    *,
+    target: str | None = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | os.PathLike | None = None,
+    part_rows: int = PART_ROWS,
+) -> PNUStatistics:
+    """The statistics of data of any size under a given design, in one pass."""
+    source, run = _opened(data, target, design.columns, part_rows, n_jobs, client)
+    saved = as_checkpoint(checkpoint, plan_of(source, design.fingerprint), source)
+    return collect(source, design, run, saved)
+
+
+def _opened(
+    data: Any,
+    target: str | None,
+    columns: Sequence[str] | None,
+    part_rows: int,
+    n_jobs: int | None,
+    client: Any,
+) -> tuple[Source, Runner]:
+    if client is None and not is_collection(data):
+        return open_source(data, target, columns, part_rows), InThreads(n_jobs)
+    run = client if isinstance(client, OnCluster) else OnCluster(client)
+    return open_for_cluster(data, target, columns, part_rows), run

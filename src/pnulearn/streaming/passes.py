@@ -1,0 +1,107 @@
+"""The pass over all parts that collects their statistics, with checkpoints to resume from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pnulearn.persistence import read_archive, write_archive
+from pnulearn.streaming.accumulate import Accumulator
+from pnulearn.streaming.design import Design
+from pnulearn.streaming.reading import part_blocks
+from pnulearn.streaming.sources import Part, Source
+from pnulearn.streaming.statistics import TYPES, PNUStatistics
+from pnulearn.streaming.threads import Runner
+
+KIND = "PNUCheckpoint"
+SECONDS_BETWEEN = 30.0
+
+
+def part_statistics(part: Part, source: Source, design: Design) -> PNUStatistics:
+    """The statistics of one part."""
+    accumulator = Accumulator(design)
+    for block in part_blocks(part, source, design):
+        accumulator.add(block.rows, block.codes, block.folds)
+    return accumulator.result()
+
+
+def collect(source: Source, design: Design, run: Runner, checkpoint: Checkpoint | None = None) -> PNUStatistics:
+    """Add up the statistics of all parts, always in the same order and so always to the same bits."""
+    total, done = (None if checkpoint is None else checkpoint.load(design)) or (PNUStatistics.zero(design), 0)
+    work = partial(part_statistics, source=source.without_parts(), design=design)
+    for statistics in run(work, source.parts[done:]):
+        total += statistics
+        done += 1
+        if checkpoint is not None:
+            checkpoint.save(total, done, at_once=done == len(source.parts))
+    return total
+
+
+@dataclass
+class Checkpoint:
+    """A file with the statistics of the first parts, written every now and then.
+
+    A run that was killed starts again after these parts and ends with the same bits. `plan` names the data and what
+    is done with them; a file with another plan is refused.
+    """
+
+    path: Path
+    plan: str
+    seconds: float = SECONDS_BETWEEN
+
+    def __post_init__(self) -> None:
+        self._saved = time.monotonic()
+        self._content = self._read() if self.path.exists() else None
+
+    @property
+    def design(self) -> Design | None:
+        """The design of the interrupted run."""
+        return None if self._content is None else self._content["statistics"].design
+
+    def load(self, design: Design) -> tuple[PNUStatistics, int] | None:
+        """The statistics so far and the number of parts they cover."""
+        if self._content is None or self.design is None or self.design.fingerprint != design.fingerprint:
+            return None
+        content, self._content = self._content, None
+        return content["statistics"], content["done"]
+
+    def save(self, statistics: PNUStatistics, done: int, *, at_once: bool = False) -> None:
+        """Write if the last time is long enough ago; a full disk does not stop the run."""
+        if not at_once and time.monotonic() - self._saved < self.seconds:
+            return
+        try:
+            write_archive(self.path, KIND, {"plan": self.plan, "done": done, "statistics": statistics}, compress=False)
+        except OSError as error:
+            warnings.warn(f"The checkpoint {self.path} could not be written ({error}); going on.", stacklevel=3)
+        self._saved = time.monotonic()
+
+    def _read(self) -> dict[str, Any]:
+        kind, content = read_archive(self.path, (*TYPES, PNUStatistics))
+        if kind != KIND or content["plan"] != self.plan:
+            raise ValueError(
+                f"{self.path} is the checkpoint of another run: the data, the target, the columns or the parameters "
+                "were different. Delete it to start over, or choose another file."
+            )
+        return content
+
+
+def plan_of(source: Source, *facts: Any) -> str:
+    """A fingerprint of the data and of what is to be done with them."""
+    text = repr([source.columns, source.target, [repr(part) for part in source.parts], facts])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def as_checkpoint(
+    path: str | os.PathLike | None, plan: str, source: Source, seconds: float = SECONDS_BETWEEN
+) -> Checkpoint | None:
+    if path is None:
+        return None
+    if source.is_one_shot:
+        raise ValueError("An iterator of batches cannot be resumed, so it takes no checkpoint. Use files.")
+    return Checkpoint(Path(path), plan, seconds)

@@ -1,0 +1,187 @@
+"""Predictions for files larger than memory, written so that a run may be killed and started again at any time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import joblib
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pnulearn.persistence import write_atomically
+from pnulearn.streaming.batches import ArrowBatch, blocks_of
+from pnulearn.streaming.design import Design
+from pnulearn.streaming.features import BLOCK_ROWS
+from pnulearn.streaming.passes import plan_of
+from pnulearn.streaming.reading import ahead
+from pnulearn.streaming.sample import reading_design
+from pnulearn.streaming.sources import PART_ROWS, Part, Source, open_source
+from pnulearn.streaming.threads import InThreads
+from pnulearn.streaming.writing import joined, table_writer
+
+PLAN = "_plan.json"
+
+
+def predict_files(
+    model: Any,
+    data: Any,
+    output: str | os.PathLike,
+    *,
+    keep: Sequence[str] = (),
+    probabilities: bool = False,
+    n_jobs: int | None = None,
+    overwrite: bool = False,
+    part_rows: int = PART_ROWS,
+) -> Path:
+    """Predict every row of Parquet or CSV files and write the answers, in the order of the rows; returns `output`.
+
+    Each row has the columns of `keep`, its `prediction`, and its `score`, or one score per class if there are more than
+    two; `probabilities` adds these. A killed run that is started again does only the parts that are missing, and the
+    output appears in one piece or not at all.
+
+    Parameters
+    ----------
+    model : a fitted classifier. If it knows its columns by name, they are found by name.
+    output : a file that ends in .parquet or .csv; without either ending, a folder with one Parquet file per part.
+    keep : columns to copy from the input, an identifier for instance.
+    overwrite : replace an output that is there already.
+    """
+    check_is_fitted(model)
+    target, kind = Path(output), Path(output).suffix.lower()
+    if kind not in ("", ".parquet", ".csv"):
+        raise ValueError(f"output must end in .parquet or .csv, or be a folder; got {str(output)!r}.")
+    source = _opened(model, data, keep, part_rows)
+    plan = plan_of(source, joblib.hash(model), list(keep), probabilities)
+    if target.exists() and kind and not overwrite:
+        raise FileExistsError(f"{target} exists. Choose another name or pass overwrite=True.")
+    folder = target.parent / f".{target.name}.{plan}" if kind else target
+    _prepare(folder, plan, overwrite and not kind)
+    job = _Job(model, source.without_parts(), tuple(keep), probabilities, kind or ".parquet", bool(kind))
+    files = [folder / f"part-{number:05d}{job.kind}" for number in range(len(source.parts))]
+    missing = [(part, file) for part, file in zip(source.parts, files, strict=True) if not file.exists()]
+    for _ in InThreads(n_jobs)(_Writing(job, dict(missing)), [part for part, _ in missing]):
+        pass
+    if kind:
+        _join(target, kind, files, job.header)
+        shutil.rmtree(folder, ignore_errors=True)
+    return target
+
+
+def _opened(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
+    """The files, with the model's columns by name, or else all columns but those to keep."""
+    names = getattr(model, "feature_names_in_", None)
+    source = open_source(data, None, None if names is None else list(names), part_rows)
+    if source.columns is None:
+        raise TypeError("predict_files reads Parquet and CSV files. For arrays use model.predict.")
+    if names is None:
+        columns = tuple(name for name in source.columns if name not in keep)
+        source = Source(source.parts, columns, None, len(columns))
+    if source.n_features != model.n_features_in_:
+        raise ValueError(f"The files have {source.n_features} feature columns and the model {model.n_features_in_}.")
+    return source
+
+
+def _prepare(folder: Path, plan: str, overwrite: bool) -> None:
+    """Make the folder for parts, or check that it belongs to the same model and data."""
+    if overwrite:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    note = folder / PLAN
+    if not note.exists():
+        if any(folder.iterdir()):
+            raise FileExistsError(f"The folder {folder} is not empty. Choose another, or pass overwrite=True.")
+        write_atomically(note, lambda file: file.write(json.dumps({"plan": plan}).encode()))
+    elif json.loads(note.read_text())["plan"] != plan:
+        raise FileExistsError(
+            f"{folder} holds predictions of another model or of other data. Choose another folder, or pass "
+            "overwrite=True."
+        )
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What to write for each row."""
+
+    model: Any
+    source: Source
+    keep: tuple[str, ...]
+    probabilities: bool
+    kind: str
+    joined: bool
+
+    @property
+    def header(self) -> list[str]:
+        suffixes = [""] if len(self.model.classes_) == 2 else [f"_{name}" for name in self.model.classes_]
+        titles = ["score", "probability"] if self.probabilities else ["score"]
+        return [*self.keep, "prediction", *(title + suffix for title in titles for suffix in suffixes)]
+
+    @property
+    def reading(self) -> Design:
+        return reading_design(self.source.columns, self.source.n_features, self.model.classes_, None, 0)
+
+    def tables(self, part: Part) -> Iterator[Any]:
+        """Answers for one block of rows after the other."""
+        reading, nameless, start = self.reading, copy(self.model), part.start
+        nameless.__dict__.pop("feature_names_in_", None)  # blocks are arrays in the model's own order
+        columns = list(dict.fromkeys([*(self.source.columns or ()), *self.keep]))
+        as_text = [name for name in self.keep if name not in (self.source.columns or ())]
+        for batch in ahead(part.batches(columns, as_text)):
+            for first in range(0, len(batch), BLOCK_ROWS):
+                piece = batch.part(first, min(first + BLOCK_ROWS, len(batch)))
+                for block in blocks_of([piece], reading, part.name, start, where=str(part), labels=False):
+                    yield self._answers(nameless, np.ascontiguousarray(block.rows.T), piece)
+                start += len(piece)
+        if start == part.start:  # an empty table still says which columns there are
+            yield self._answers(nameless, np.zeros((0, self.source.n_features)), _no_rows(columns, as_text))
+
+    def _answers(self, model: Any, X: Any, piece: Any) -> Any:
+        import pyarrow as pa
+
+        assert isinstance(piece, ArrowBatch)
+        scores = model.decision_function(X)
+        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        values = [*np.atleast_2d(scores.T)]
+        if self.probabilities:
+            shares = model.predict_proba(X)
+            values += [shares[:, 1]] if scores.ndim == 1 else [*shares.T]
+        kept = [piece.table.column(name) for name in self.keep]
+        return pa.table([*kept, pa.array(model.classes_[places]), *map(pa.array, values)], names=self.header)
+
+
+def _no_rows(columns: Sequence[str], as_text: Sequence[str]) -> ArrowBatch:
+    import pyarrow as pa
+
+    return ArrowBatch(
+        pa.table({name: pa.array([], "string" if name in as_text else "float64") for name in columns}), None
+    )
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """Writes the answers of a part to its file, which appears when it is complete."""
+
+    job: _Job
+    files: dict[Part, Path]
+
+    def __call__(self, part: Part) -> None:
+        def write(file: BinaryIO) -> None:
+            with table_writer(file, self.job.kind, header=not self.job.joined) as add:
+                for table in self.job.tables(part):
+                    add(table)
+
+        write_atomically(self.files[part], write)
+
+
+def _join(target: Path, kind: str, files: Sequence[Path], header: list[str]) -> None:
+    try:
+        write_atomically(target, lambda file: joined(file, kind, files, header))
+    except FileNotFoundError:  # another process was doing the same and has cleared up
+        if not target.exists():
+            raise

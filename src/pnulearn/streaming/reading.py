@@ -1,0 +1,79 @@
+"""Reading while computing, and trying again when storage fails for a moment."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from pnulearn.streaming.batches import Block, blocks_of
+from pnulearn.streaming.design import Design
+from pnulearn.streaming.sources import Part, Source, StreamPart
+
+T = TypeVar("T")
+AHEAD = 2  # batches that wait while one is worked on
+ATTEMPTS = 3
+PAUSE = 0.5
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items, fetched by a thread of their own while the caller works on earlier ones.
+
+    >>> list(ahead(range(5)))
+    [0, 1, 2, 3, 4]
+    """
+    waiting: queue.Queue = queue.Queue(maxsize=AHEAD)
+    stopped = threading.Event()
+    end = object()
+
+    def put(item: object) -> bool:
+        while not stopped.is_set():
+            try:
+                waiting.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def fetch() -> None:
+        try:
+            for item in items:
+                if not put((item, None)):
+                    return
+            put((end, None))
+        except BaseException as error:
+            put((end, error))
+
+    thread = threading.Thread(target=fetch, name="pnulearn-reader", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = waiting.get()
+            if error is not None:
+                raise error
+            if item is end:
+                return
+            yield item
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def part_blocks(part: Part, source: Source, design: Design, *, labels: bool = True) -> Iterator[Block]:
+    """The blocks of a part, read ahead."""
+    names = source.names if labels else (source.columns or ())
+    yield from blocks_of(ahead(part.batches(names)), design, part.name, part.start, where=str(part), labels=labels)
+
+
+def persistently(work: Callable[[Part], T], part: Part) -> T:
+    """Do the work on a part, from the start again if reading failed; the last error names the part."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return work(part)
+        except OSError as error:
+            if attempt == ATTEMPTS or isinstance(part, StreamPart) or isinstance(error, PermissionError):
+                raise
+            time.sleep(PAUSE * attempt)
+    raise AssertionError("unreachable")

@@ -1,0 +1,87 @@
+"""Sharing parts out over threads, each with a single BLAS thread; results come in the order of the parts."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
+
+from pnulearn.streaming.reading import persistently
+from pnulearn.streaming.sources import Part
+
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    """Does the same work on every part and yields the results in the order of the parts."""
+
+    def __call__(self, work: Callable[[Part], T], parts: Sequence[Part]) -> Iterator[T]: ...
+
+
+class InThreads:
+    """Run on this machine. The results do not depend on the number of threads."""
+
+    def __init__(self, n_jobs: int | None = None):
+        if n_jobs == 0:
+            raise ValueError("n_jobs must not be 0: use 1 for one thread, -1 for all cores.")
+        n_jobs = 2 if n_jobs is None else n_jobs
+        self.n_jobs = n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+
+    def __call__(self, work: Callable[[Part], T], parts: Sequence[Part]) -> Iterator[T]:
+        executor = ThreadPoolExecutor(min(self.n_jobs, max(len(parts), 1)), thread_name_prefix="pnulearn")
+        running: deque[Future[T]] = deque()
+        try:
+            for part in parts:
+                running.append(executor.submit(run_on, work, part))
+                if len(running) > self.n_jobs:  # one waits its turn, so that no thread does
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+def run_on(work: Callable[[Part], T], part: Part) -> T:
+    """The work on one part, with one BLAS thread."""
+    with one_blas_thread():
+        return persistently(work, part)
+
+
+class _BlasLimit:
+    """The limit is set by the first of several threads to ask for it and lifted by the last one to leave."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = threading.Lock(), 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limit = ThreadpoolController().limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limit.__exit__(None, None, None)
+
+
+_LIMIT = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread: more would fight with ours, and could change the last bits of the sums."""
+    _LIMIT.enter()
+    try:
+        yield
+    finally:
+        _LIMIT.leave()

@@ -1,0 +1,178 @@
+"""On a Dask cluster of real processes: the same bits, whatever dies, and errors instead of hangs."""
+
+import os
+import signal
+import time
+from functools import partial
+
+import dask
+import numpy as np
+import pytest
+from dask import array as dask_array
+from dask import dataframe as dask_frame
+from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pnulearn import PNUClassifier
+from pnulearn.streaming import ClusterError, OnCluster, fit_files, make_design
+from pnulearn.streaming.passes import collect
+from pnulearn.streaming.sources import open_source
+from pnulearn.streaming.threads import InThreads
+
+from .problems import COLUMNS, mixture, table, write_parquet
+
+X, Y, _ = mixture(4000)
+SMALL = {"centers": 12, "alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "random_state": 0}
+STATED_SECONDS = 120  # a busy machine needs a while to start workers again; an idle one needs a few seconds
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.comm.timeouts.connect": "60s",
+        "distributed.worker.memory.pause": False,
+    }
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as client:
+        client.wait_for_workers(2, timeout=120)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    return write_parquet(tmp_path_factory.mktemp("rows") / "rows.parquet", X, Y, rows=500)
+
+
+@pytest.fixture(scope="module")
+def source(rows):
+    return open_source(rows, "label", part_rows=500)
+
+
+@pytest.fixture(scope="module")
+def design():
+    return make_design(PNUClassifier(**SMALL), X, Y, columns=COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def honest(source, design):
+    """What threads of this process find."""
+    return collect(source, design, InThreads(1))
+
+
+def dying(client, marker, when, *, always=False, patience=30.0):
+    """A runner whose workers get SIGKILL in the middle of the part that starts at row `when`, once or always."""
+
+    def run(work, parts):
+        def deadly(part):
+            if part.start == when and (always or not os.path.exists(marker)):
+                with open(marker, "w"):
+                    pass
+                os.kill(os.getpid(), signal.SIGKILL)
+            return work(part)
+
+        return OnCluster(client, patience)(deadly, parts)
+
+    return run
+
+
+def test_files_give_the_same_bits_as_in_this_process(client, rows):
+    settings = {"target": "label", "part_rows": 500, "second_pass": True}
+    here = fit_files(PNUClassifier(**SMALL), rows, **settings)
+    there = fit_files(PNUClassifier(**SMALL), rows, client=client, **settings)
+    assert_array_equal(there.coef_, here.coef_)
+    assert_array_equal(there.search_.zero_one, here.search_.zero_one)
+    assert there.prior_interval_ == here.prior_interval_
+    assert there.risk_ == here.risk_
+
+
+def test_dask_arrays_and_frames_give_the_same_classifier(client):
+    settings = SMALL | {"centers": X[:12], "mix": 0.2, "alpha": 0.1, "bandwidth": 2.0, "prior": 0.3}
+    wanted = PNUClassifier(**settings).fit(X, Y).coef_
+    frame = dask_frame.from_pandas(table(X, Y).to_pandas(), npartitions=3)
+    arrays = (dask_array.from_array(X, chunks=(900, 2)), dask_array.from_array(Y, chunks=1500))
+    of_frame = fit_files(PNUClassifier(**settings), frame, target="label", dtype="float64")
+    of_arrays = fit_files(PNUClassifier(**settings), arrays, client=client, dtype="float64")
+    assert_allclose(of_frame.coef_, wanted, atol=1e-9)
+    assert_allclose(of_arrays.coef_, wanted, atol=1e-9)
+    assert of_frame.feature_names_in_.tolist() == list(COLUMNS)
+
+
+def test_a_worker_killed_mid_run_changes_nothing(client, source, design, honest, tmp_path):
+    marker = str(tmp_path / "died")
+    statistics = collect(source, design, dying(client, marker, when=1500))
+    assert os.path.exists(marker)
+    assert_array_equal(statistics.sums, honest.sums)
+
+
+def test_a_part_that_keeps_killing_workers_is_named_and_the_cluster_lives_on(client, source, design, honest, tmp_path):
+    start = time.monotonic()
+    with pytest.raises(ClusterError, match=r"rows\.parquet, rows 1000 to 1499 killed 2 workers"):
+        collect(source, design, dying(client, str(tmp_path / "died"), when=1000, always=True))
+    assert time.monotonic() - start < STATED_SECONDS
+    assert_array_equal(collect(source, design, OnCluster(client)).sums, honest.sums)
+
+
+def test_a_file_that_is_damaged_is_named(client, tmp_path, monkeypatch):
+    path = write_parquet(tmp_path / "hurt.parquet", X, Y, rows=500)
+    source = open_source(path, "label", part_rows=500)
+    content, before = bytearray(path.read_bytes()), os.stat(path)
+    content[20_000:40_000] = bytes(20_000)
+    path.write_bytes(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    design = make_design(PNUClassifier(**SMALL), X, Y, columns=COLUMNS)
+    start = time.monotonic()
+    with pytest.raises((OSError, ValueError), match=r"hurt\.parquet cannot be read"):
+        collect(source, design, OnCluster(client))
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"hurt\.parquet was changed while in use"):
+        collect(source, design, OnCluster(client))
+    with pytest.raises(ValueError, match=r"hurt\.parquet cannot be read.*complete"):
+        fit_files(PNUClassifier(**SMALL), path, target="label", client=client)
+    assert time.monotonic() - start < STATED_SECONDS
+
+
+def test_a_cluster_without_workers_is_an_error_after_the_stated_time(rows):
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as empty,
+        Client(empty) as client,
+    ):
+        start = time.monotonic()
+        with pytest.raises(ClusterError, match=r"no workers for 1 s, while waiting for .*rows\.parquet, rows 0 to"):
+            fit_files(PNUClassifier(**SMALL), rows, target="label", client=OnCluster(client, 1.0))
+        assert time.monotonic() - start < STATED_SECONDS
+
+
+def test_what_cannot_be_sent_is_refused(client, rows):
+    with pytest.raises(TypeError, match="not sent to a cluster"):
+        fit_files(PNUClassifier(**SMALL), (X, Y), client=client)
+
+
+def test_dask_data_need_a_client():
+    arrays = dask_array.from_array(X, chunks=900), dask_array.from_array(Y, chunks=900)
+    with pytest.raises(ValueError, match="need a client"):
+        fit_files(PNUClassifier(**SMALL), arrays)
+
+
+def test_workers_that_all_leave_mid_run_are_missed(cluster, client, source, design):
+    """The last test, for it takes the cluster's workers away."""
+    from pnulearn.streaming.passes import part_statistics
+
+    work = partial(part_statistics, source=source.without_parts(), design=design)
+    results = OnCluster(client, no_workers_seconds=1.0)(work, source.parts)
+    assert np.isfinite(next(results).sums).all()
+    cluster.scale(0)
+    start = time.monotonic()
+    with pytest.raises(ClusterError, match="no workers for 1 s"):
+        list(results)
+    assert time.monotonic() - start < STATED_SECONDS
