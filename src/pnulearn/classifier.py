@@ -50,7 +50,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     loss : name of a loss, or a `Loss`.
     kernel : "rbf", Gaussians around `centers` without intercept, or "linear", with an unpenalised intercept.
     prior : share of positives in the population; a mapping from class to share for more than two classes; the name
-        of a method or an estimator from `pnulearn.priors`; None estimates it by energy distance.
+        of a method or an estimator from `pnulearn.priors`; None estimates it (`AutoPrior`).
     mix : η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
     alpha : λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
     bandwidth : σ of exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median distance.
