@@ -44,6 +44,19 @@ def test_labels_of_ten_thousand_rows_agree(kind, kernel):
     np.testing.assert_allclose(probability, model.predict_proba(rows), atol=1e-9)
 
 
+def test_calibrated_probabilities_of_other_losses_agree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(np.arange(80) < 40, (X[:, 0] > 0).astype(float), np.nan)
+    model = PNUClassifier(loss="logistic", kernel="linear", prior=0.5, mix=[0.0, 0.5], alpha=0.01, cv=2, random_state=0)
+    model.fit(X, y)
+    rows = rng.normal(size=(1000, 2))
+    label, _, probability = runner(model).run(None, {"X": rows})
+    assert model.calibration_ is not None
+    assert (label == model.predict(rows)).all()
+    np.testing.assert_allclose(probability, model.predict_proba(rows), atol=1e-9)
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     model, _ = fitted("words", "linear")
     path = tmp_path / "m.onnx"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pnulearn.advice import Advice, advise
+from pnulearn.calibration import probabilities
 from pnulearn.classifier import PNUClassifier
 from pnulearn.metrics.comparison import Comparison, compare_scores
 from pnulearn.tables.cells import Table
@@ -98,11 +99,18 @@ def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:
     order = unlabeled[np.argsort(np.abs(scores[unlabeled]), kind="stable")]
     _, first = np.unique(fitted.X[order], axis=0, return_index=True)
     chosen = order[np.sort(first)[:N_TO_LABEL]]
+    probability = _probability(fitted, scores)
     cells = _cells(fitted.table, fitted.rows[chosen], fitted.model.label)
     return [
-        {"row": int(fitted.rows[i]) + 1, "probability": float(np.clip((1 + scores[i]) / 2, 0, 1)), "cells": cells[j]}
+        {"row": int(fitted.rows[i]) + 1, "probability": float(probability[i]), "cells": cells[j]}
         for j, i in enumerate(chosen)
     ]
+
+
+def _probability(fitted: Fitted, scores: NDArray) -> NDArray:
+    """Of the positive class, from held-out scores."""
+    classifier = fitted.model.classifier
+    return probabilities(scores, classifier.calibration_, classifier.prior_)[:, 1]
 
 
 def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
@@ -120,7 +128,7 @@ def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
 def _bins(fitted: Fitted, scores: NDArray) -> list[Bin]:
     """Shares of positives by predicted probability, from labelled rows reweighted to the population."""
     prior = float(fitted.model.classifier.prior_)
-    probability = np.clip((1 + scores) / 2, 0, 1)
+    probability = _probability(fitted, scores)
     edges = np.linspace(0, 1, N_BINS + 1)
     place = np.clip(np.digitize(probability, edges[1:-1]), 0, N_BINS - 1)
     totals = [np.sum(fitted.codes == code) for code in (1, 0)]
