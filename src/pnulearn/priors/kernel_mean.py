@@ -19,10 +19,10 @@ from pnulearn.priors.mixture import match_mixture
 class KernelMeanPrior(PriorEstimator):
     """Kernel mean matching (maximum mean discrepancy) with a Gaussian kernel, in closed form:
 
-        θ = ⟨μ_U − μ_N, μ_P − μ_N⟩ / |μ_P − μ_N|²
+        θ = ⟨μ_U − μ_N, μ_P − μ_N⟩ / ‖μ_P − μ_N‖²
 
     with inner products averaged over pairs of different rows (`bias_correction`). It is the formula of the energy
-    distance with 1 − k(x, x') in place of |x − x'|. `bandwidth` is σ of exp(−|x − x'|² / (2σ²)) on standardised
+    distance with 1 − k(x, x') in place of ‖x − x'‖. `bandwidth` is σ of exp(−‖x − x'‖² / (2σ²)) on standardised
     columns, by default half the median distance.
     """
 
@@ -62,5 +62,5 @@ class KernelMeanPrior(PriorEstimator):
 
 
 def one_minus_gaussian(A: Any, B: Any, bandwidth: float) -> NDArray:
-    """1 − exp(−|a − b|² / (2σ²)): half the squared distance of two rows in feature space."""
+    """1 − exp(−‖a − b‖² / (2σ²)): half the squared distance of two rows in feature space."""
     return -np.expm1(-euclidean_distances(A, B, squared=True) / (2 * bandwidth**2))

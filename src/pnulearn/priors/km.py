@@ -19,7 +19,7 @@ MOST_STEPS = 150
 class KMPrior(PositiveUnlabeledPrior):
     """KM1 and KM2: θ = 1 − 1/λ where the kernel distance d(λ) of  λ U + (1 − λ) P  to the distributions takes off.
 
-        d(λ) = min over v ≥ 0, Σ v = 1 of |λ μ_U + (1 − λ) μ_P − Σ v_i φ(x_i)|
+        d(λ) = min over v ≥ 0, Σ v = 1 of ‖λ μ_U + (1 − λ) μ_P − Σ v_i φ(x_i)‖
 
     is convex and zero while the extrapolation is still a distribution. `variant` 2 takes the λ where its slope passes
     1/sqrt(min(n_P, n_U)), `variant` 1 where it passes a mean of its initial and final slopes. `largest` is the
