@@ -348,11 +348,13 @@ def _scaled_rows(population: Population, origin: NDArray) -> NDArray:
 
 
 def _weighted_grams(rows: NDArray, weights: NDArray) -> NDArray:
-    """rows diag(w) rows′ for every row w of weights: one product over the distinct pairs of rows."""
-    i, j = np.triu_indices(len(rows))
-    place = np.empty((len(rows), len(rows)), dtype=int)
-    place[i, j] = place[j, i] = np.arange(len(i))
-    return np.take(weights @ (rows[i] * rows[j]).T, place, axis=1)
+    """rows diag(w) rows′ for every row w of weights, one row at a time so that intermediate products stay in cache."""
+    grams = np.empty((len(weights), len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        products = weights @ (rows[i:] * row).T
+        grams[:, i, i:] = products
+        grams[:, i:, i] = products
+    return grams
 
 
 def _rows_times(stack: NDArray, matrix: NDArray) -> NDArray:
