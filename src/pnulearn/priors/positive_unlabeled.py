@@ -61,7 +61,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
                 stacklevel=4,
             )
         labeled = positive if len(positive) else negative
-        pair = standardized(Groups((labeled,), groups.unlabeled)).limited(self.most_labeled, self.most_unlabeled)
+        pair = standardized(Groups((labeled,), groups.unlabeled).limited(self.most_labeled, self.most_unlabeled))
         return pair.classes[0], pair.unlabeled, bool(len(positive))
 
 
