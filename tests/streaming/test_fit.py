@@ -161,8 +161,18 @@ def test_positive_and_unlabelled_rows_suffice():
     settings = SMALL | {"mix": None, "prior": 0.3, "risk": "pu"}
     model = fit_files(PNUClassifier(**settings), (X, y), classes=[0.0, 1.0])
     assert np.mean(model.predict(X) != truth) < 0.2
-    with pytest.raises(ValueError, match="no labelled rows of class"):
-        fit_files(PNUClassifier(**settings | {"prior": None}), (X, y), classes=[0.0, 1.0])
+    design = make_design(model, X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="a class has no labelled rows"):
+        fit_statistics(PNUClassifier(**settings | {"prior": None}), PNUStatistics.of(design, X, y))
+
+
+def test_a_named_method_estimates_the_prior_from_the_sample():
+    X, y, _ = mixture(4000)
+    model = fit_files(PNUClassifier(**SMALL, prior="energy"), (X, y))
+    assert 0.25 < model.prior_ < 0.35
+    design = make_design(model, X, y)
+    with pytest.raises(ValueError, match="'energy' cannot be estimated from these statistics"):
+        fit_statistics(PNUClassifier(**SMALL, prior="energy"), PNUStatistics.of(design, X, y))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from pnulearn.selection import SearchTable
 from pnulearn.solvers.candidates import ALPHAS, Mixes
 from pnulearn.solvers.ridge import squared_candidates
 from pnulearn.streaming.design import Design
-from pnulearn.streaming.moment_search import Fits, MomentProblem, assemble_moments, explore_moments
+from pnulearn.streaming.moment_search import Fits, MomentProblem, assemble_moments, explore_moments, usable_folds
 from pnulearn.streaming.planning import check_one_pass
 from pnulearn.streaming.prior import prior_from_moments
 from pnulearn.streaming.sample import RowSample
@@ -74,13 +75,20 @@ def _counted(statistics: PNUStatistics, sampling: Any) -> Samples:
 
 
 def _learn_prior(estimator: Any, statistics: PNUStatistics, counted: Samples, sample: RowSample | None) -> NDArray:
-    """Class shares in code order: as given, from all rows' moments, or by a named method from the sample."""
-    if estimator.prior is None and statistics.counts[-1]:
-        estimate = prior_from_moments(statistics, statistics.design.seed)
+    """Class shares in code order: as given, from all rows' moments, or by another method from the sample."""
+    counts, given = statistics.counts, isinstance(estimator.prior, numbers.Real | Mapping)
+    if estimator.prior is None and counts.all() and usable_folds(statistics).any():
+        estimate = prior_from_moments(statistics, statistics.design.seed, estimator.n_jobs)
         estimator.prior_, estimator.prior_interval_ = estimate.value, (estimate.low, estimate.high)
         return np.array([1 - estimate.value, estimate.value]) if np.ndim(estimate.value) == 0 else estimate.value
-    rows = counted if sample is None else _rows(statistics, sample, estimator.sampling)
-    return estimator._learn_prior(rows if estimator.prior is not None else counted, statistics.design.seed)
+    if given or (estimator.prior is None and not counts[-1]):
+        return estimator._learn_prior(counted, statistics.design.seed)
+    if sample is None:
+        raise ValueError(
+            f"prior={estimator.prior!r} cannot be estimated from these statistics: a class has no labelled rows, or "
+            "the method needs rows. Pass the prior as a number, or fit from files."
+        )
+    return estimator._learn_prior(_rows(statistics, sample, estimator.sampling), statistics.design.seed)
 
 
 def _rows(statistics: PNUStatistics, sample: RowSample | None, sampling: Any) -> Samples:

@@ -13,11 +13,15 @@ from pnulearn.streaming.sources import Source
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """A partition: on the client a recipe (`data` is delayed), on a worker the rows themselves."""
+    """A partition: on the client a recipe (`data` is delayed), on a worker the rows themselves.
+
+    `token` is Dask's name for what the whole collection holds.
+    """
 
     index: int
     data: Any
     target: str | None = None
+    token: str = ""
     start: int = 0
 
     @property
@@ -28,7 +32,7 @@ class CollectionPart:
         return f"partition {self.index} of the Dask data"
 
     def __repr__(self) -> str:
-        return str(self)
+        return f"{self} {self.token}"
 
     def bare(self) -> CollectionPart:
         """Without the recipe, which is sent apart."""
@@ -61,12 +65,14 @@ def collection_source(data: Any, target: str | None, columns: Sequence[str] | No
     if isinstance(data, tuple):
         return _arrays(*data)
     import pyarrow as pa
+    from dask.base import tokenize
 
     schema = pa.Schema.from_pandas(data._meta, preserve_index=False)
     types = dict(zip(schema.names, schema.types, strict=True))
     chosen = choose_columns([("the Dask data frame", types)], target, columns)
     names = [*chosen, *([] if target is None else [target])]
-    parts = tuple(CollectionPart(i, frame, target) for i, frame in enumerate(data[names].to_delayed()))
+    frames, token = data[names].to_delayed(), tokenize(data)
+    parts = tuple(CollectionPart(i, frame, target, token) for i, frame in enumerate(frames))
     return Source(parts, chosen, target, len(chosen))
 
 
@@ -78,5 +84,6 @@ def _arrays(X: Any, y: Any) -> Source:
         if X.shape[0] != y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and y has {y.shape[0]}: they must agree.")
         y = y.rechunk((X.chunks[0],))
-    pairs = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True)
-    return Source(tuple(CollectionPart(i, pair) for i, pair in enumerate(pairs)), None, None, X.shape[1])
+    pairs, token = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True), f"{X.name} {y.name}"
+    parts = tuple(CollectionPart(i, pair, token=token) for i, pair in enumerate(pairs))
+    return Source(parts, None, None, X.shape[1])

@@ -1,78 +1,93 @@
-"""The class prior from statistics alone: the mixture of the classes whose mean features are nearest to U's.
+"""The class prior from statistics alone, by how far the mean score of U lies between those of the classes.
 
-In any features m_U = Σ θ_c m_c. With squared distances |φ − φ′|² / 2 between rows in place of the energy distance, all
-mean dissimilarities follow from first and second moments,
-
-    M_kl = (tr G_k + tr G_l) / 2 − m_k · m_l,
-
-so the solver of `pnulearn.priors` applies, and every row of the data counts.
+For every function h of the features E_U h = Σ θ_c E_c h. Here h are PN models of each fold's complement, and their mean
+and covariance on the fold follow from its moments, so all rows count and none has been seen by the model that scores
+it. `pnulearn.priors.ScorePrior` does the same with rows in memory.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
-from pnulearn.moments import Moments
 from pnulearn.priors.estimate import PriorEstimate, settle
-from pnulearn.priors.mixture import MeanDissimilarities, nearest_mixtures
-from pnulearn.streaming.statistics import PNUStatistics
+from pnulearn.priors.simplex import least_norm_shares
+from pnulearn.solvers.candidates import ALPHAS, Mixes
+from pnulearn.streaming.moment_search import Fits, MomentProblem, explore_moments
+from pnulearn.streaming.statistics import PNUStatistics, unpacked
 
 REPLICATES = 500
 CONFIDENCE = 0.9
-METHOD = "mean features"
+LEAST_GAP = 1e-3  # between the mean scores of two classes, as in ScorePrior
 
 
-def prior_from_moments(statistics: PNUStatistics, seed: int = 0) -> PriorEstimate:
-    """Class shares in the population that U is drawn from, with an interval."""
-    counts = statistics.counts
-    if (counts[:-1] == 0).any():
-        missing = statistics.design.classes[int(np.argmin(counts[:-1]))]
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Count, mean (K,) and covariance (K, K) of a group's scores by models that have not seen its rows."""
+
+    count: float
+    mean: NDArray
+    covariance: NDArray
+
+    def replicates(self, rng: np.random.Generator) -> NDArray:
+        """Means as they might have come out, shape (REPLICATES, K)."""
+        return rng.multivariate_normal(self.mean, self.covariance / self.count, size=REPLICATES, method="eigh")
+
+
+def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | None = None) -> PriorEstimate:
+    """Class shares in the population that U is drawn from, with an interval; every class needs labelled rows."""
+    groups = held_out_scores(statistics, n_jobs)
+    means = np.stack([group.mean for group in groups])
+    if _gap(means[:-1]) < LEAST_GAP:
         raise ValueError(
-            f"There are no labelled rows of class {missing!r}, so the prior cannot be estimated. Pass prior=..."
-        )
-    groups = _comparable(statistics)
-    means = _dissimilarities(groups, [group.mean[None] for group in groups], noise=1)
-    priors, separated = nearest_mixtures(means)
-    if not separated[0]:
-        raise ValueError(
-            "The labelled classes do not differ enough for U to say anything about their shares. "
-            "Pass the prior as a number, or add columns in which the classes differ."
+            "Held-out scores do not tell the labelled classes apart, so U says nothing about their shares. Pass the "
+            "prior as a number, label more rows, or add columns in which the classes differ."
         )
     rng = np.random.default_rng(seed)
-    drawn = [_replicates(group, rng) for group in groups]
-    replicates, fine = nearest_mixtures(_dissimilarities(groups, drawn, noise=2))
-    replicates = replicates[fine]
-    if len(counts) == 3:
-        return settle(priors[0, 1], replicates[:, 1], counts[-1], CONFIDENCE, METHOD)
-    return settle(priors[0], replicates, counts[-1], CONFIDENCE, METHOD)
+    drawn = np.stack([group.replicates(rng) for group in groups], axis=1)
+    replicates = np.array([_shares(one) for one in drawn if _gap(one[:-1]) >= LEAST_GAP])
+    return settle(_shares(means), replicates, groups[-1].count, CONFIDENCE, "scores")
 
 
-def _comparable(statistics: PNUStatistics) -> list[Moments]:
-    """Moments of every class and U under the largest bandwidth; raw columns are brought to the same spread."""
-    index = int(np.argmax(statistics.design.basis.bandwidths))
-    groups = [statistics.moments(group, index) for group in range(statistics.design.n_groups)]
-    if not statistics.design.basis.intercept:
-        return groups
-    spread = np.sqrt(np.clip(np.diag(groups[-1].centered_at(groups[-1].mean)), 0, None))
-    scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1), 0.0)
-    return [Moments(group.weight, group.total * scale, group.outer * np.outer(scale, scale)) for group in groups]
+def held_out_scores(statistics: PNUStatistics, n_jobs: int | None = None) -> list[HeldOutScores]:
+    """Scores of every class and of U by the PN candidate that is best on held-out rows, the classes weighing alike."""
+    n_classes = len(statistics.design.classes)
+    equal = np.full(n_classes, 1 / n_classes)
+    problem = MomentProblem(statistics, equal, Mixes.of("pn", None), ALPHAS)
+    fits = explore_moments(problem, n_jobs)
+    risks = np.stack([one.tally.squared(equal) for one in fits if one.tally is not None])
+    index, _, alpha = np.unravel_index(int(np.argmin(risks)), risks.shape)
+    return [_scores(problem, fits[index], int(index), int(alpha), group) for group in range(n_classes + 1)]
 
 
-def _dissimilarities(groups: list[Moments], means: list[NDArray], noise: int) -> MeanDissimilarities:
-    """From means of shape (r, b); `noise` times the variance of a mean has entered its square and is taken out."""
-    squares = np.array([np.trace(group.gram) for group in groups])
-    products = np.array([[np.einsum("rb,rb->r", a, b) for b in means] for a in means])
-    for k, group in enumerate(groups):
-        spread = squares[k] - group.mean @ group.mean
-        products[k, k] -= noise * spread / max(group.weight - 1, 1)
-    M = np.moveaxis((squares[:, None] + squares)[..., None] / 2 - products, 2, 0)
-    return MeanDissimilarities(M[:, :-1, :-1], M[:, :-1, -1], np.ones((len(M), len(groups) - 1)))
+def _scores(problem: MomentProblem, fits: Fits, index: int, alpha: int, group: int) -> HeldOutScores:
+    """Pool a group's score sums over folds: W M with the models' coefficients W (K, b + 1) and the fold's moments M."""
+    total = np.zeros((len(problem.outputs) + 1, len(problem.outputs) + 1))
+    for fold, candidates in enumerate(fits.candidates):
+        if candidates is not None:
+            choice = np.zeros((1, len(ALPHAS)))
+            choice[0, alpha] = 1.0
+            coef, intercept = candidates.average(choice)
+            W = np.vstack([np.column_stack([coef, intercept]), np.append(np.zeros(coef.shape[1]), 1.0)])
+            total += W @ unpacked(problem.statistics.sums[fold, index, group]) @ W.T
+    count = float(total[-1, -1])
+    mean = total[:-1, -1] / count
+    return HeldOutScores(count, mean, total[:-1, :-1] / count - np.outer(mean, mean))
 
 
-def _replicates(group: Moments, rng: np.random.Generator) -> NDArray:
-    """Means as they might have come out, (REPLICATES, b): normal around the mean with its covariance."""
-    values, vectors = eigh(group.centered_at(group.mean))
-    deviations = np.sqrt(np.clip(values, 0, None) / max(group.weight - 1, 1))
-    return group.mean + (rng.standard_normal((REPLICATES, len(values))) * deviations) @ vectors.T
+def _gap(means: NDArray) -> float:
+    """By how much a class scores higher on its own output than the others do, at worst."""
+    if means.shape[1] == 1:
+        return float(means[1, 0] - means[0, 0])
+    own = np.diag(means)
+    return float(np.min(own - means + np.diag(np.full(len(own), np.inf))))
+
+
+def _shares(means: NDArray) -> NDArray:
+    """θ with mean_U = Σ θ_c mean_c: the positive class's share of two, or the nearest point of the simplex."""
+    if means.shape[1] == 1:
+        low, high, unlabeled = means[:, 0]
+        return np.asarray((unlabeled - low) / (high - low))
+    return least_norm_shares((means[:-1] - means[-1]).T)
