@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from scipy import stats
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class RiskEstimate(Estimate):
 
 def normal_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
     """center ± z stderr."""
-    half = float(stats.norm.ppf((1 + confidence) / 2)) * stderr
+    half = float(ndtri((1 + confidence) / 2)) * stderr
     return center - half, center + half
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import betaincinv, stdtrit
 
 from pnulearn.metrics.estimate import normal_interval
 from pnulearn.metrics.spread import COIN_ROWS, LossSample
@@ -20,7 +20,7 @@ def jeffreys_distances(share: float, n: float, confidence: float) -> tuple[float
     (0.0, 0.217)
     """
     tail = (1 - confidence) / 2
-    low, high = stats.beta.ppf([tail, 1 - tail], n * share + 0.5, n * (1 - share) + 0.5)
+    low, high = betaincinv(n * share + 0.5, n * (1 - share) + 0.5, [tail, 1 - tail])
     return max(share - float(low), 0.0) * (share > 0), max(float(high) - share, 0.0) * (share < 1)
 
 
@@ -38,7 +38,7 @@ def mean_distances(weights: NDArray, sample: LossSample, covariance: NDArray, co
     have raised the mean.
     """
     values, n = sample.losses @ weights, sample.size
-    t = float(stats.t.ppf((1 + confidence) / 2, max(n - 1, 1)))
+    t = float(stdtrit(max(n - 1, 1), (1 + confidence) / 2))
     centered = values - sample.share @ values
     spread = float(sample.share @ centered**2)
     skewness = float(sample.share @ centered**3) / spread**1.5 if spread else 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import betaincinv
 
 ROUNDS = 5  # of reweighted least squares, each with the variances of the last fit
 QUANTILES = (np.arange(150) + 0.5) / 150
@@ -70,7 +70,7 @@ class Called:
         """FNR, FPR and share called positive, (3, 22500): two from Beta quantiles, the third from the tie."""
         errors = self.size * self.share
         pair = [index for index in range(3) if index != third]
-        axes = [stats.beta.ppf(QUANTILES, errors[i] + 0.5, self.size[i] - errors[i] + 0.5) for i in pair]
+        axes = [betaincinv(errors[i] + 0.5, self.size[i] - errors[i] + 0.5, QUANTILES) for i in pair]
         rates = np.empty((3, len(QUANTILES) ** 2))
         rates[pair] = np.reshape(np.meshgrid(*axes), (2, -1))
         fnr, fpr, called = rates

@@ -60,7 +60,7 @@ def _estimate(
     prior, confidence = check_share("prior", prior), check_share("confidence", confidence)
     groups = read_groups(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
-    called = _count(scores, groups.weights, prior)
+    called = count_called(scores, groups.weights, prior)
     value = float(metric(*_shares(called.fit(), prior)))
     rates, probability = called.posterior()
     drawn = metric(*_shares(rates, prior))
@@ -70,7 +70,8 @@ def _estimate(
     return Estimate(value, stderr, min(low, value), max(high, value), confidence=confidence)
 
 
-def _count(scores: tuple[NDArray, ...], weights: tuple[NDArray, ...], prior: float) -> Called:
+def count_called(scores: tuple[NDArray, ...], weights: tuple[NDArray, ...], prior: float) -> Called:
+    """What a decision rule at zero says of P, of N and of U."""
     errors = [ZeroOne()(sign * g) for sign, g in zip((1, -1, -1), scores, strict=True)]
     share = [np.average(e, weights=w) if len(e) else 0.0 for e, w in zip(errors, weights, strict=True)]
     size = [w.sum() ** 2 / np.sum(w**2) if len(w) else 0.0 for w in weights]

@@ -1,0 +1,81 @@
+"""AUC from P, N and U."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from pnulearn.metrics import pnu_auc
+
+PRIOR, SHIFT = 0.3, 1.5
+TRUE_AUC = stats.norm.cdf(SHIFT / np.sqrt(2))
+
+
+def draw(n_positive, n_negative, n_unlabeled, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.concatenate([np.ones(n_positive), np.zeros(n_negative), rng.random(n_unlabeled) < PRIOR])
+    y = np.repeat([1.0, 0.0, np.nan], [n_positive, n_negative, n_unlabeled])
+    return y, rng.normal(size=len(y)) + SHIFT * positive
+
+
+def test_at_mix_zero_it_is_the_usual_auc():
+    y, score = draw(30, 40, 50)
+    score = np.round(score, 1)  # ties
+    known = ~np.isnan(y)
+    assert_allclose(pnu_auc(y, score, prior=PRIOR, mix=0).value, roc_auc_score(y[known], score[known]))
+
+
+@pytest.mark.parametrize("mix", [-0.6, 0.4])
+def test_other_mixes_are_the_pair_risks_by_brute_force(mix):
+    """With every pair written out, and pairs of two different rows of one class subtracted."""
+    y, score = draw(7, 9, 11)
+    p, n, u = score[y == 1], score[y == 0], score[np.isnan(y)]
+
+    def wins(a, b, same=False):
+        won = (a[:, None] > b).astype(float) + 0.5 * (a[:, None] == b)
+        return won[~np.eye(len(a), dtype=bool)].mean() if same else won.mean()
+
+    pu = (wins(p, u) - PRIOR * wins(p, p, same=True)) / (1 - PRIOR)
+    nu = (wins(u, n) - (1 - PRIOR) * wins(n, n, same=True)) / PRIOR
+    expected = (1 - abs(mix)) * wins(p, n) + abs(mix) * (pu if mix > 0 else nu)
+    assert_allclose(pnu_auc(y, score, prior=PRIOR, mix=mix).value, expected)
+
+
+@pytest.mark.parametrize("mix", [-1, 0, "optimal", 1])
+def test_estimates_are_unbiased_with_honest_errors_and_intervals(mix):
+    estimates = [pnu_auc(*draw(25, 25, 150, seed), prior=PRIOR, mix=mix) for seed in range(400)]
+    values = np.array([e.value for e in estimates])
+    assert abs(values.mean() - TRUE_AUC) < (3 / np.sqrt(400) + 0.1 * (mix == "optimal")) * values.std()
+    assert_allclose(np.sqrt(np.mean([e.stderr**2 for e in estimates])), values.std(), rtol=0.1)
+    assert 0.92 < np.mean([e.low <= TRUE_AUC <= e.high for e in estimates]) <= 1
+
+
+def test_the_optimal_mix_has_the_least_standard_error():
+    y, score = draw(60, 200, 3000)
+    best = pnu_auc(y, score, prior=PRIOR)
+    others = [pnu_auc(y, score, prior=PRIOR, mix=mix).stderr for mix in np.linspace(-1, 1, 21)]
+    assert best.stderr <= min(others) * 1.01
+
+
+def test_a_monotone_change_of_scores_changes_nothing():
+    y, score = draw(20, 20, 60)
+    assert pnu_auc(y, score, prior=PRIOR) == pnu_auc(y, np.exp(score) - 3, prior=PRIOR)
+
+
+def test_perfect_separation_is_not_certainty():
+    y = np.repeat([1.0, 0.0], 10)
+    estimate = pnu_auc(y, y, prior=0.5)
+    assert estimate.value == 1 == estimate.high
+    assert 0.6 < estimate.low < 0.97
+
+
+def test_missing_samples():
+    y, score = draw(30, 30, 100)
+    assert pnu_auc(y[y != 0], score[y != 0], prior=PRIOR, pos_label=1).mix == 1
+    assert pnu_auc(y[y != 1], score[y != 1], prior=PRIOR, pos_label=1).mix == -1
+    assert pnu_auc(y[:60], score[:60], prior=PRIOR).mix == 0
+    with pytest.raises(ValueError, match="needs unlabelled rows"):
+        pnu_auc(y[:60], score[:60], prior=PRIOR, mix=0.5)
+    with pytest.raises(ValueError, match="mix must be a number"):
+        pnu_auc(y, score, prior=PRIOR, mix="heuristic")
