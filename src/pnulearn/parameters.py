@@ -101,10 +101,14 @@ def _refuse_more_classes(risk: str, classes: NDArray) -> None:
 
 def refuse_if_too_large(n_rows: int, n_features: int, n_copies: int) -> None:
     """Stop before memory is exhausted rather than in the middle."""
-    needed = 8 * n_rows * n_features * n_copies
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**34
+    needed, memory = 8 * n_rows * n_features * n_copies, physical_memory()
     if needed > 0.8 * memory:
         raise MemoryError(
             f"{n_rows} rows x {n_features} basis functions need about {needed / 2**30:.1f} GiB and this machine has "
             f"{memory / 2**30:.1f} GiB. Pass fewer centers, e.g. centers=200, or fit from files in one pass."
         )
+
+
+def physical_memory() -> int:
+    """Bytes of memory of this machine, or a guess."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**34

@@ -99,6 +99,15 @@ def test_the_number_of_threads_does_not_change_a_bit(tmp_path):
     assert one.prior_ == three.prior_
 
 
+def test_progress_is_reported_on_request(tmp_path, capsys):
+    X, y, _ = mixture(2000)
+    write_parquet(tmp_path / "t.parquet", X, y, rows=500)
+    fit_files(PNUClassifier(**SMALL, verbose=1), tmp_path, target="label", part_rows=500)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "pnulearn: part 4 of 4 read, 2000 rows, 0 s left"
+    assert len(lines) == 4
+
+
 def test_every_source_gives_the_same_classifier(tmp_path):
     """A memory map, Parquet, CSV and three kinds of batches hold the same rows; folds aside, the models agree."""
     X, y, _ = mixture(3000)
@@ -114,6 +123,7 @@ def test_every_source_gives_the_same_classifier(tmp_path):
         "parquet": (tmp_path / "t.parquet", "label"),
         "csv": (str(tmp_path / "*.csv"), "label"),
         "pairs": (((X[p], y[p]) for p in pieces), None),
+        "one frame": (frame, "label"),
         "pandas": ((frame.iloc[p] for p in pieces), "label"),
         "arrow": (table(X, y).to_batches(700), "label"),
     }

@@ -151,3 +151,9 @@ def test_trouble_in_a_row_is_named():
         PNUStatistics.of(design, X[:5, :2], y[:5])
     with pytest.raises(ValueError, match="not among the classes"):
         PNUStatistics.of(design, X[:2], [0, 7])
+
+
+def test_statistics_that_do_not_fit_are_refused_before_they_are_made():
+    design = Design(None, np.array([0, 1]), GaussianBasis(np.zeros((200_000, 1)), np.ones(6)))
+    with pytest.raises(MemoryError, match=r"200000 basis functions.* GiB.*centers=500"):
+        PNUStatistics.zero(design)

@@ -43,8 +43,8 @@ def fit_files(
     Parameters
     ----------
     estimator : a `PNUClassifier` with loss="squared"; it is fitted in place.
-    data : a path, folder or pattern of Parquet or CSV files, or several; a pair (X, y) of arrays or memory maps; an
-        iterator of pairs (X, y) or data frames; a Dask data frame, or a pair of Dask arrays.
+    data : a path, folder or pattern of Parquet or CSV files, or several; a pair (X, y) of arrays or memory maps; a
+        data frame; an iterator of pairs (X, y) or data frames; a Dask data frame, or a pair of Dask arrays.
     target : the column of labels; missing values and `estimator.unlabeled` mark unlabelled rows.
     columns : the feature columns; by default all others.
     classes : all labels that occur, which saves the reading of labels before the pass.
@@ -75,7 +75,7 @@ def fit_files(
     saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
     seed = fresh_seed(estimator) if saved is None or saved.design is None else saved.design.seed
     design, sample = plan_design(estimator, source, classes, dtype, run, seed)
-    statistics = collect(source, design, run, saved)
+    statistics = collect(source, design, run, saved, estimator.verbose)
 
     def recount(fits: list[Fits]) -> list[Fits]:
         return count_errors(source, design, fits, estimator.sampling, run)

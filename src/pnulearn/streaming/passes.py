@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,16 +33,32 @@ def part_statistics(part: Part, source: Source, design: Design) -> PNUStatistics
     return accumulator.result()
 
 
-def collect(source: Source, design: Design, run: Runner, checkpoint: Checkpoint | None = None) -> PNUStatistics:
+def collect(
+    source: Source, design: Design, run: Runner, checkpoint: Checkpoint | None = None, verbose: int = 0
+) -> PNUStatistics:
     """Add up the statistics of all parts, always in the same order and so always to the same bits."""
     total, done = (None if checkpoint is None else checkpoint.load(design)) or (PNUStatistics.zero(design), 0)
     work = partial(part_statistics, source=source.without_parts(), design=design)
+    report = _progress(done, len(source.parts))
     for statistics in run(work, source.parts[done:]):
         total += statistics
         done += 1
         if checkpoint is not None:
             checkpoint.save(total, done, at_once=done == len(source.parts))
+        if verbose:
+            report(done, total.n_rows)
     return total
+
+
+def _progress(already: int, n_parts: int) -> Callable[[int, int], None]:
+    """A line on stderr for every part, with the time that is left."""
+    start = time.monotonic()
+
+    def report(done: int, n_rows: int) -> None:
+        left = (time.monotonic() - start) / (done - already) * (n_parts - done)
+        print(f"pnulearn: part {done} of {n_parts} read, {n_rows} rows, {left:.0f} s left", file=sys.stderr)
+
+    return report
 
 
 @dataclass

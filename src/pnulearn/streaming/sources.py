@@ -73,13 +73,15 @@ def open_source(
     """Find the parts of the data.
 
     data : a path, folder or pattern of Parquet or CSV files, or several of them; a pair (X, y) of arrays or memory
-        maps; an iterator of batches, which are pairs (X, y) or data frames.
+        maps; a data frame; an iterator of batches, which are pairs (X, y) or data frames.
     target : the column of labels, for files and data frames.
     """
     if _is_paths(data):
         return _file_source(data, target, columns, part_rows)
     if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape"):
         return _array_source(*data, part_rows)
+    if hasattr(data, "__arrow_c_stream__"):
+        return _stream_source(iter([data]), target, columns)
     if isinstance(data, Iterable):
         return _stream_source(iter(data), target, columns)
     raise TypeError(

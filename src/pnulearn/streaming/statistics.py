@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from pnulearn.basis import GaussianBasis, LinearBasis
 from pnulearn.moments import Moments
+from pnulearn.parameters import physical_memory
 from pnulearn.persistence import ModelFileError, dump_archive, read_archive, write_archive
 from pnulearn.streaming.design import Design
 
@@ -42,6 +44,7 @@ class PNUStatistics:
         """The statistics of no rows."""
         size = design.basis.size + 1
         shape = (design.n_folds, len(design.basis.bandwidths), design.n_groups, size * (size + 1) // 2)
+        _refuse_if_too_large(shape, design.basis.size)
         return cls(design, np.zeros(shape))
 
     @classmethod
@@ -133,6 +136,18 @@ class PNUStatistics:
             raise ValueError(
                 f"These statistics cannot be combined, they differ in: {words}. Collect both with the same Design."
             )
+
+
+def _refuse_if_too_large(shape: tuple[int, ...], n_centers: int) -> None:
+    """Stop before memory is exhausted: at the least one part's statistics and the total exist at the same time."""
+    needed, memory = 2 * 8 * math.prod(shape), physical_memory()
+    if needed > 0.8 * memory:
+        folds, bandwidths, groups, _ = shape
+        raise MemoryError(
+            f"Statistics of {n_centers} basis functions, {bandwidths} bandwidths, {folds} folds and {groups} groups of "
+            f"rows need about {needed / 2**30:.1f} GiB and this machine has {memory / 2**30:.1f} GiB. Pass fewer "
+            "centers, e.g. centers=500, or fix the bandwidth."
+        )
 
 
 @lru_cache(maxsize=4)
