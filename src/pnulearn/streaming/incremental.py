@@ -19,6 +19,8 @@ def add_batch(estimator: Any, X: Any, y: ArrayLike, classes: ArrayLike | None) -
     check_one_pass(estimator)
     known: PNUStatistics | None = vars(estimator).get("_statistics")
     if known is None and classes is None:
+        classes = getattr(estimator, "classes_", None)  # an earlier fit knows them, though its rows are not counted
+    if known is None and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit, e.g. classes=[0, 1].")
     X = read_features(estimator, X, reset=known is None)
     if known is None:

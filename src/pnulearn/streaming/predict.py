@@ -94,8 +94,9 @@ def _prepare(folder: Path, plan: str, overwrite: bool) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     note = folder / PLAN
-    if not note.exists():
-        if any(folder.iterdir()):
+    strangers = [entry for entry in folder.iterdir() if PLAN not in entry.name]
+    if not note.exists():  # asked after looking around, since another process may be starting the same work
+        if strangers:
             raise FileExistsError(f"The folder {folder} is not empty. Choose another, or pass overwrite=True.")
         write_atomically(note, lambda file: file.write(json.dumps({"plan": plan}).encode()))
     elif json.loads(note.read_text())["plan"] != plan:
