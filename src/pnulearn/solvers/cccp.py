@@ -26,22 +26,30 @@ def minimize_ramp(
     objective: Objective, design: Design, alpha: float, starts: Sequence[NDArray], near: Solution | None = None
 ) -> Solution:
     """The best of the local minima found from several starting scores; `near` only saves time, as in `hinge`."""
-    found = []
+    found: list[Solution] = []
+    seen: set[bytes] = set()
     for scores in starts:
-        near = descend(objective, design, alpha, scores, near)
-        found.append(near)
+        if _tangent(objective, scores).tobytes() not in seen:  # else an earlier start has already come by
+            near = descend(objective, design, alpha, scores, near, seen)
+            found.append(near)
     return min(found, key=lambda solution: penalised_value(objective, design, alpha, solution))
 
 
 def descend(
-    objective: Objective, design: Design, alpha: float, scores: NDArray, near: Solution | None = None
+    objective: Objective,
+    design: Design,
+    alpha: float,
+    scores: NDArray,
+    near: Solution | None = None,
+    seen: set[bytes] | None = None,
 ) -> Solution:
-    """Rounds of CCCP from starting scores until the tangent stays; `n_iter` counts rounds."""
-    pieces = convex_pieces(objective)
+    """Rounds of CCCP from starting scores until the tangent stays; `n_iter` counts rounds, `seen` gathers tangents."""
+    pieces, seen = convex_pieces(objective), set() if seen is None else seen
     tangent, value = _tangent(objective, scores), np.inf
     n_iter, done = 0, False
     while not done and n_iter < MAX_ROUNDS:
         n_iter += 1
+        seen.add(tangent.tobytes())
         bound = replace(pieces, slope=pieces.slope + tangent)
         found = near = minimize_pieces(bound, design, alpha, near)
         previous, value = value, penalised_value(objective, design, alpha, found)

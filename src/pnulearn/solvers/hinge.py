@@ -18,8 +18,8 @@ from pnulearn.solvers.pieces import Pieces, Solution, convex_pieces
 from pnulearn.solvers.pivoting import pivot
 
 WARM_ROUNDS = 3
-POLISH_ROUNDS = 3
-SETTLED = 0.02  # the share of rows whose state may still change from one interior point to the next
+POLISH_ROUNDS = 4
+SETTLED = 0.05  # the share of rows whose state may still change from one interior point to the next
 PROMISING_GAP = 1e-2
 ACCEPTABLE_GAP = 1e-10
 SMALLEST_GAP = 1e-13

@@ -12,9 +12,10 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 
+from pnulearn.solvers.cholesky import factorised, solved
 from pnulearn.solvers.design import Design
 from pnulearn.solvers.pieces import Pieces, Solution
 
@@ -29,14 +30,15 @@ Factorise = Callable[[NDArray], Solve]
 
 @dataclass
 class InteriorPoint:
-    """An iterate: scores with the primal multipliers γ behind them, and 0 < u < jump with its two slacks."""
+    """An iterate: scores with the primal multipliers γ behind them, and for every kink four positive numbers.
+
+    These are u and what is left of its jump, and how far the score is above and below the kink: at the solution one of
+    u and `above` is zero, and one of `room` and `below`.
+    """
 
     row: NDArray
     column: NDArray
-    u: NDArray
-    room: NDArray
-    above: NDArray
-    below: NDArray
+    walls: NDArray
     scores: NDArray
     gamma: NDArray
     offset: float
@@ -44,15 +46,31 @@ class InteriorPoint:
     @property
     def gap(self) -> float:
         """The duality gap, once γ and u agree."""
-        return float(self.above @ self.u + self.below @ self.room)
+        u, room, above, below = self.walls
+        return float(above @ u + below @ room)
 
     def state(self, pieces: Pieces) -> NDArray:
         """Where each score will end, as `pivoting.pivot` reads it: on a kink if u is farther inside than it is off."""
+        u, room, above, below = self.walls
         state = 2 * (self.scores[:, None] < pieces.kinks).sum(axis=1)
-        inside = np.minimum(self.u, self.room) / (self.u + self.room)
-        rests = inside > np.maximum(self.above, self.below)
+        rests = np.minimum(u, room) > np.maximum(above, below) * (u + room)
         state[self.row[rests]] = 2 * self.column[rests] + 1
         return state
+
+    def moved(self, change: InteriorPoint, step: float) -> InteriorPoint:
+        return InteriorPoint(
+            self.row,
+            self.column,
+            self.walls + step * change.walls,
+            self.scores + step * change.scores,
+            self.gamma + step * change.gamma,
+            self.offset + step * change.offset,
+        )
+
+    def longest(self, change: InteriorPoint, share: float) -> float:
+        """The greatest step up to 1 that keeps off all walls, times `share` if it is cut short."""
+        worst = float((-change.walls / self.walls).max())
+        return 1.0 if worst <= share else share / worst
 
 
 def interior_points(
@@ -61,18 +79,12 @@ def interior_points(
     """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding."""
     factorise = _newton_system(design, alpha)
     point = _ridge_start(pieces, design, alpha, factorise) if near is None else _warm_start(pieces, design, near)
-    row, n = point.row, len(pieces.slope)
-    kink = pieces.kinks[row, point.column]
+    kink = pieces.kinks[point.row, point.column]
     while True:
         yield point
-        stiffness = point.above / point.u + point.below / point.room
-        give = np.bincount(row, 1 / stiffness, n)
-        try:
-            solve = factorise(give)
-        except LinAlgError:  # the end of what double precision allows
+        newton = _newton(pieces, point, kink, factorise)
+        if newton is None:  # the end of what double precision allows
             return
-        mismatch = np.bincount(row, point.u, n) - pieces.slope - point.gamma
-        newton = _Newton(point, kink, stiffness, give, mismatch, solve)
         point = newton.step()
 
 
@@ -81,56 +93,42 @@ class _Newton:
     """Newton's equations at one point: a prediction towards the solution, then a step corrected for its curvature."""
 
     at: InteriorPoint
-    kink: NDArray
+    excess: NDArray
     stiffness: NDArray
     give: NDArray
     mismatch: NDArray
     solve: Solve
 
-    def direction(self, target_above: NDArray, target_below: NDArray) -> InteriorPoint:
+    def direction(self, targets: NDArray) -> InteriorPoint:
         """Changes that bring above·u and below·room to their targets, in the shape of a point."""
-        at = self.at
-        pull = target_above / at.u - target_below / at.room - (at.scores[at.row] - self.kink)
+        at, (u, room, above, below) = self.at, self.at.walls
+        wanted_above, wanted_below = targets / at.walls[:2]
+        pull = wanted_above - wanted_below - self.excess
         push = np.bincount(at.row, pull / self.stiffness, len(at.scores)) + self.mismatch
         scores, offset = self.solve(push, float(at.gamma.sum()))
-        u = (pull - scores[at.row]) / self.stiffness
-        above = target_above / at.u - at.above - at.above * u / at.u
-        below = target_below / at.room - at.below + at.below * u / at.room
-        return InteriorPoint(at.row, at.column, u, -u, above, below, scores, push - self.give * scores, offset)
+        du = (pull - scores[at.row]) / self.stiffness
+        walls = np.stack([du, -du, wanted_above - above * (1 + du / u), wanted_below - below * (1 - du / room)])
+        return InteriorPoint(at.row, at.column, walls, scores, push - self.give * scores, offset)
 
     def step(self) -> InteriorPoint:
         at, gap = self.at, self.at.gap
-        nothing = np.zeros_like(at.u)
-        guess = self.direction(nothing, nothing)
-        ahead = _moved(at, guess, _longest(at, guess, 1.0)).gap
-        centre = gap / (2 * len(at.u)) * (ahead / gap) ** 3
-        change = self.direction(centre - guess.u * guess.above, centre + guess.u * guess.below)
-        return _moved(at, change, _longest(at, change, SHARE_OF_STEP))
+        guess = self.direction(np.zeros((2, 1)))
+        ahead = at.moved(guess, at.longest(guess, 1.0)).gap
+        centre = gap / at.walls[:2].size * (ahead / gap) ** 3
+        change = self.direction(centre - guess.walls[:2] * guess.walls[2:])
+        return at.moved(change, at.longest(change, SHARE_OF_STEP))
 
 
-def _moved(at: InteriorPoint, change: InteriorPoint, step: float) -> InteriorPoint:
-    return InteriorPoint(
-        at.row,
-        at.column,
-        at.u + step * change.u,
-        at.room + step * change.room,
-        at.above + step * change.above,
-        at.below + step * change.below,
-        at.scores + step * change.scores,
-        at.gamma + step * change.gamma,
-        at.offset + step * change.offset,
-    )
-
-
-def _longest(at: InteriorPoint, change: InteriorPoint, share: float) -> float:
-    """The greatest step up to 1 that keeps every variable positive, times `share` if it is cut short."""
-    worst = max(
-        float(np.max(-change.u / at.u)),
-        float(np.max(-change.room / at.room)),
-        float(np.max(-change.above / at.above)),
-        float(np.max(-change.below / at.below)),
-    )
-    return 1.0 if worst <= share else share / worst
+def _newton(pieces: Pieces, at: InteriorPoint, kink: NDArray, factorise: Factorise) -> _Newton | None:
+    u, room, above, below = at.walls
+    n = len(at.scores)
+    stiffness = above / u + below / room
+    give = np.bincount(at.row, 1 / stiffness, n)
+    mismatch = np.bincount(at.row, u, n) - pieces.slope - at.gamma
+    try:
+        return _Newton(at, at.scores[at.row] - kink, stiffness, give, mismatch, factorise(give))
+    except LinAlgError:
+        return None
 
 
 def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factorise) -> InteriorPoint:
@@ -151,7 +149,7 @@ def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factor
     u = np.clip(stiffness * (kink + width - scores[row]), jump / 10, jump * 9 / 10)
     excess = scores[row] - kink
     above, below = np.maximum(excess, 0) + width / 4, np.maximum(-excess, 0) + width / 4
-    return InteriorPoint(row, column, u, jump - u, above, below, scores, push - give * scores, offset)
+    return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, push - give * scores, offset)
 
 
 def _warm_start(pieces: Pieces, design: Design, near: Solution) -> InteriorPoint:
@@ -162,7 +160,7 @@ def _warm_start(pieces: Pieces, design: Design, near: Solution) -> InteriorPoint
     u = np.clip(near.beta[row] - pieces.levels[row, column], jump / 10, jump * 9 / 10)
     excess = scores[row] - kink
     above, below = np.maximum(excess, 0) + WARM_SLACK, np.maximum(-excess, 0) + WARM_SLACK
-    return InteriorPoint(row, column, u, jump - u, above, below, scores, near.beta, near.intercept)
+    return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, near.beta, near.intercept)
 
 
 def _newton_system(design: Design, alpha: float) -> Factorise:
@@ -182,7 +180,7 @@ class _RowSystem:
         matrix = design.gram * scale
         matrix *= scale[:, None]
         matrix.flat[:: len(scale) + 1] += 1
-        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self.factor = factorised(matrix)
 
     def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
         gram, root, shift = self.design.gram, self.root, 0.0
@@ -190,9 +188,9 @@ class _RowSystem:
         known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
         if fixed.any():
             known -= root * (gram @ fixed) / (2 * self.alpha)
-        gamma = root * cho_solve(self.factor, known, check_finite=False) + fixed
+        gamma = root * solved(self.factor, known) + fixed
         if self.design.intercept:
-            unit = root * cho_solve(self.factor, root, check_finite=False)
+            unit = root * solved(self.factor, root)
             shift = float((gamma.sum() + unbalanced) / unit.sum())
             gamma -= shift * unit
         return gram @ gamma / (2 * self.alpha) + shift, shift
@@ -206,11 +204,11 @@ class _FeatureSystem:
         matrix = dsyrk(1.0, (design.augmented * np.sqrt(give)[:, None]).T, lower=True)
         penalised = np.arange(design.features.shape[1])
         matrix[penalised, penalised] += 2 * alpha
-        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self.factor = factorised(matrix)
 
     def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
         target = push @ self.design.augmented
         if self.design.intercept:
             target[-1] += unbalanced
-        change = cho_solve(self.factor, target, check_finite=False)
+        change = solved(self.factor, target)
         return self.design.augmented @ change, float(change[-1]) if self.design.intercept else 0.0

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg import LinAlgError
 
+from pnulearn.solvers.cholesky import factorised, solved
 from pnulearn.solvers.design import Design
 from pnulearn.solvers.pieces import Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2
+PROMISING = 0.1  # more wrong guesses than this share of the rows are not worth correcting
 SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
 
 def pivot(pieces: Pieces, design: Design, alpha: float, state: NDArray, max_iter: int) -> Solution | None:
     """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
-    rows = np.arange(len(state))
+    rows, wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         resting = np.flatnonzero(state % 2)
         beta = pieces.levels[rows, state // 2]
@@ -31,9 +33,12 @@ def pivot(pieces: Pieces, design: Design, alpha: float, state: NDArray, max_iter
         coef, offset = solved
         scores = design.scores(coef, offset)
         new = _corrected(pieces, state, resting, scores, beta)
-        if np.array_equal(new, state):
+        previous, wrong = wrong, int(np.count_nonzero(new != state))
+        if not wrong:
             exact = bool(np.all(np.abs(scores[resting] - kink) <= SLACK * (1 + np.abs(kink))))
             return Solution(coef, offset, beta, state, n_iter, True) if exact else None
+        if wrong >= previous:
+            return None
         state = new
     return None
 
@@ -50,14 +55,15 @@ def _resting_multipliers(
     gram = inner @ inner.T / (2 * alpha)
     jittered = gram.copy()
     jittered.flat[:: len(gram) + 1] += JITTER * gram.trace()
-    factor, failed = dpotrf(jittered.T, lower=0, overwrite_a=1)
-    if failed:
+    try:
+        factor = factorised(jittered)
+    except LinAlgError:
         return None
     target = kink - inner @ outer
     right = np.column_stack([target, np.ones_like(target)]) if design.intercept else target[:, None]
-    moved = dpotrs(factor, right, lower=0)[0]
+    moved = solved(factor, right)
     for _ in range(REFINEMENTS):  # the jitter only steadies the factorisation, the answer is to the system without it
-        moved += dpotrs(factor, right - gram @ moved, lower=0)[0]
+        moved += solved(factor, right - gram @ moved)
     offset = 0.0
     if design.intercept:
         offset = float((moved[:, 0].sum() + beta.sum()) / moved[:, 1].sum())

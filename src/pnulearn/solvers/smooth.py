@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 from scipy.optimize import minimize
 
 from pnulearn.losses import Loss
 from pnulearn.objectives import Minimum, Objective
+from pnulearn.solvers.cholesky import factorised, solved
 from pnulearn.solvers.design import Design
 
 WIDEST_NEWTON = 600
@@ -20,7 +19,7 @@ ROUNDING = 100  # a gradient this many tolerances long passes if no step can mak
 SHORTEST_STEP = 1e-8
 MAX_STEPS = 200
 MAX_STEPS_LBFGS = 5000
-KEEP_HESSIAN = 0.3  # a step with an old Hessian must shrink the gradient to this share
+KEEP_HESSIAN = 0.7  # a step with an old Hessian must shrink the gradient to this share
 
 
 class SmoothProblem:
@@ -39,7 +38,7 @@ class SmoothProblem:
         if self.intercept:
             self.penalised[-1] = 0
         self.tolerance = TOLERANCE * max(1.0, float(np.abs(self.design).max(initial=0)))
-        self._factor: Any = None
+        self._factor: NDArray | None = None
 
     def minimize(self, objective: Objective, alpha: float, start: tuple[NDArray, float] | None = None) -> Minimum:
         """The minimiser, found from `start` (coefficients and intercept); a local one if the loss is not convex."""
@@ -53,38 +52,43 @@ class SmoothProblem:
         return Minimum(coef, offset, n_iter, converged)
 
     def _newton(self, objective: Objective, alpha: float, w: NDArray) -> tuple[NDArray, int, bool]:
+        """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since."""
         scores = self.design @ w
         gradient = self._gradient(objective, alpha, w, scores)
         size = np.abs(gradient).max()
-        renew = self._factor is None or not objective.loss.convex  # which minimum is found must not depend on the past
+        renew = not objective.loss.convex  # which minimum is found must not depend on what was solved before
+        pairs: list[tuple[NDArray, NDArray, float]] = []
         for n_iter in range(MAX_STEPS):
             if size <= self.tolerance:
                 return w, n_iter, True
-            if renew:
-                self._factor = self._factorised(objective, alpha, scores)
-            step = -cho_solve(self._factor, gradient, check_finite=False)
+            if renew or self._factor is None:
+                self._factor, pairs = self._factorised(objective, alpha, scores), []
+            step = -_corrected(self._factor, gradient, pairs)
             along = self.design @ step
             length = self._step_length(objective, alpha, w, scores, step, along, gradient)
-            if renew and length < SHORTEST_STEP:
+            if not pairs and renew and length < SHORTEST_STEP:
                 break
             w, scores = w + length * step, scores + length * along
-            gradient = self._gradient(objective, alpha, w, scores)
+            last, gradient = gradient, self._gradient(objective, alpha, w, scores)
             previous, size = size, np.abs(gradient).max()
             renew = size > KEEP_HESSIAN * previous
+            bend = float(length * step @ (gradient - last))
+            if bend > 0:
+                pairs.append((length * step, gradient - last, bend))
         return w, n_iter + 1, bool(size <= ROUNDING * self.tolerance)
 
     def _gradient(self, objective: Objective, alpha: float, w: NDArray, scores: NDArray) -> NDArray:
         return objective.derivative(scores) @ self.design + 2 * alpha * self.penalised * w
 
-    def _factorised(self, objective: Objective, alpha: float, scores: NDArray) -> Any:
+    def _factorised(self, objective: Objective, alpha: float, scores: NDArray) -> NDArray:
         curvature = objective.curvature(scores)
         try:
-            return cho_factor(self._hessian(curvature, alpha), lower=True, overwrite_a=True, check_finite=False)
+            return factorised(self._hessian(curvature, alpha))
         except LinAlgError:  # not convex here: the rows that curve down are left out
             curvature = np.maximum(curvature, 0) + np.finfo(float).tiny
             hessian = self._hessian(curvature, alpha)
             hessian[-1, -1] += 1e-12  # an intercept that no row holds any more
-            return cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+            return factorised(hessian)
 
     def _hessian(self, curvature: NDArray, alpha: float) -> NDArray:
         if (curvature >= 0).all():
@@ -125,3 +129,15 @@ class SmoothProblem:
         options = {"maxcor": 20, "gtol": self.tolerance, "ftol": 0.0, "maxiter": MAX_STEPS_LBFGS, "maxfun": 10**6}
         found = minimize(value_and_gradient, w, jac=True, method="L-BFGS-B", options=options)
         return found.x, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
+
+
+def _corrected(factor: NDArray, gradient: NDArray, pairs: list[tuple[NDArray, NDArray, float]]) -> NDArray:
+    """The gradient times an inverse Hessian after BFGS updates; `pairs` holds steps and changes of the gradient."""
+    result, amounts = gradient.copy(), []
+    for step, change, bend in reversed(pairs):
+        amounts.append(float(step @ result) / bend)
+        result -= amounts[-1] * change
+    result = solved(factor, result)
+    for (step, change, bend), amount in zip(pairs, reversed(amounts), strict=True):
+        result += (amount - float(change @ result) / bend) * step
+    return result
