@@ -19,14 +19,22 @@ TALL = 3
 
 @dataclass(frozen=True)
 class Reduced:
-    """Coordinates Z (n, k) of features Φ ≈ Z Q′ with orthonormal Q (b, k); Q is None if nothing was gained."""
+    """Coordinates Z (n, k) of features Φ ≈ Z Q′ with orthonormal Q (b, k); Q is None if nothing was gained.
+
+    Then `products`, the inner products of all rows, may be known as well.
+    """
 
     coordinates: NDArray
     basis: NDArray | None
+    products: NDArray | None = None
 
     def project(self, features: NDArray) -> NDArray:
         """Coordinates of other rows."""
         return features if self.basis is None else features @ self.basis
+
+    def products_of(self, some: NDArray, others: NDArray) -> NDArray | None:
+        """Inner products of some rows with others, if they are known."""
+        return None if self.products is None else self.products[np.ix_(some, others)]
 
     def lift(self, coefficients: NDArray) -> NDArray:
         """Coefficients of the original basis functions, along the last axis."""
@@ -39,9 +47,10 @@ def reduce_features(features: NDArray) -> Reduced:
     if n > TALL * b or min(n, b) < 2:  # the Gram matrices of the folds cost more than what could be saved
         return Reduced(features, None)
     if n <= b:
-        factor, pivots, rank = _pivoted_cholesky(features @ features.T)
+        products = features @ features.T
+        factor, pivots, rank = _pivoted_cholesky(products)
         if n == b and rank > WORTHWHILE * b:
-            return Reduced(features, None)
+            return Reduced(features, None, products)
         top, chosen = np.tril(factor[:rank, :rank]), features[pivots[:rank]]
         basis = solve_triangular(top, chosen, lower=True).T
         basis = np.linalg.qr(basis)[0]

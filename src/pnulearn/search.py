@@ -122,7 +122,7 @@ def _explore_bandwidth(problem: Problem, index: int, done: Callable[[], None] | 
     reduced = reduce_features(problem.basis.features(problem.prepared, index))
     Z, samples = reduced.coordinates, problem.samples
     if problem.held_out is not None:
-        fits = [problem.solve(_training(problem, Z, np.arange(len(Z))))]
+        fits = [problem.solve(_training(problem, reduced, np.arange(len(Z))))]
         tallies = [_tally(fits[0], _held_out_features(problem, reduced, index), problem.held_out, problem.squash)]
         if done:
             done()
@@ -130,12 +130,12 @@ def _explore_bandwidth(problem: Problem, index: int, done: Callable[[], None] | 
         moments = _fold_moments(problem, Z)
         fits = []
         for (train, _), known in zip(problem.splits, moments, strict=True):
-            fits.append(problem.solve(_training(problem, Z, train, known)))
+            fits.append(problem.solve(_training(problem, reduced, train, known)))
             if done:
                 done()
         tallies = [
-            _tally(fit, Z[test], samples.take(test), problem.squash)
-            for fit, (_, test) in zip(fits, problem.splits, strict=True)
+            _tally(fit, Z[test], samples.take(test), problem.squash, reduced.products_of(test, train))
+            for fit, (train, test) in zip(fits, problem.splits, strict=True)
         ]
     return Explored(sum(tallies[1:], start=tallies[0]) if tallies else None, reduced, fits)
 
@@ -153,7 +153,7 @@ def _assemble_bandwidth(
         coef, intercept = result.fits[0].average(weight)
         scores = coef @ _held_out_features(problem, result.reduced, index).T + intercept[:, None]
     else:
-        final, final_weight = _training(problem, Z, np.arange(len(Z))), weight
+        final, final_weight = _training(problem, result.reduced, np.arange(len(Z))), weight
         if np.count_nonzero(weight) == 1:
             mix, alpha = np.argwhere(weight)[0]
             final, final_weight = final.only(mix, alpha), weight[mix, alpha].reshape(1, 1)
@@ -165,12 +165,12 @@ def _assemble_bandwidth(
     return result.reduced.lift(coef), intercept, scores
 
 
-def _training(problem: Problem, Z: NDArray, rows: NDArray, moments: Moments | None = None) -> Training:
+def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moments | None = None) -> Training:
     samples = problem.samples
     codes = samples.codes[rows]
     population = np.arange(len(rows)) if samples.sampling == "single_set" else np.flatnonzero(codes < 0)
     return Training(
-        Z[rows],
+        reduced.coordinates[rows],
         codes,
         samples.weight[rows],
         population,
@@ -179,6 +179,7 @@ def _training(problem: Problem, Z: NDArray, rows: NDArray, moments: Moments | No
         problem.alphas,
         problem.basis.intercept,
         moments,
+        reduced.products_of(rows, rows),
     )
 
 
@@ -196,11 +197,21 @@ def _fold_moments(problem: Problem, Z: NDArray) -> list[Moments | None]:
     return [total - fold for fold in folds]
 
 
-def _tally(fit: Candidates, features: NDArray, rows: Samples, squash: Callable[[NDArray], NDArray] | None) -> Tally:
+def _tally(
+    fit: Candidates,
+    features: NDArray,
+    rows: Samples,
+    squash: Callable[[NDArray], NDArray] | None,
+    products: NDArray | None = None,
+) -> Tally:
     groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
-    chunks = (slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK))
-    tallies = (Tally.of(fit.scores(features[chunk]), groups[chunk], squash) for chunk in chunks)
-    return sum(tallies, start=next(tallies))
+    chunks = [slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK)]
+    known = [None if products is None else products[chunk] for chunk in chunks]
+    tallies = [
+        Tally.of(fit.scores(features[chunk], part), groups[chunk], squash)
+        for chunk, part in zip(chunks, known, strict=True)
+    ]
+    return sum(tallies[1:], start=tallies[0])
 
 
 def _progress(n_bandwidths: int, n_folds: int) -> Callable[[], None]:

@@ -10,8 +10,10 @@ from scipy.spatial.distance import pdist
 
 from pnulearn.basis import BANDWIDTH_FACTORS, gaussian, squared_distances
 from pnulearn.risks import empirical_risk, pnu, punu
+from pnulearn.solvers import low_rank
 from pnulearn.solvers.candidates import ALPHAS, Mixes, Training
-from pnulearn.solvers.ridge import Population, _dense, _low_rank, _Problem, squared_candidates
+from pnulearn.solvers.ridge import ridge_problem, solve_one_by_one, squared_candidates
+from pnulearn.solvers.ridge_problem import Population
 
 PRIOR = 0.3
 
@@ -88,16 +90,40 @@ def test_the_papers_grid_to_1e_7(risk, factor, intercept):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_both_solvers_agree(intercept):
+@pytest.mark.parametrize("single_set", [False, True])
+def test_all_routes_agree(intercept, single_set):
+    training = problem(5, 4, 12, 23, intercept=intercept)
+    if single_set:
+        training = replace(training, population=np.arange(21))
     rng = np.random.default_rng(0)
-    rows, q, signs = rng.normal(size=(9, 7)), np.sqrt(rng.random(9)), rng.choice([-1.0, 1.0], size=(9, 2))
-    q /= np.linalg.norm(q)
-    population = Population.of_rows(rng.normal(size=(5, 7)) + 1, np.ones(5))
-    shares, alphas = np.array([0.0, 0.4, 1.0]), np.array([1e-3, 1.0])
-    scaled = rows * q[:, None] - (np.outer(q, population.mean) if intercept else 0)
-    task = _Problem(scaled, q, signs, population.mean, intercept, shares, alphas)
-    coefficients, frame = _low_rank(task, population)
-    assert_allclose(frame.lift(coefficients), _dense(task, population)[0], atol=1e-9)
+    training = replace(training, weight=rng.integers(1, 4, size=21).astype(float))
+    population = Population.of_rows(training.features[training.population], training.weight[training.population])
+    task = ridge_problem(training, np.array([0.0, 0.4, 1.0]), population)
+    routes = [
+        low_rank.solve_from_gram(task, population),
+        low_rank.solve_from_rows(task, training, training.population),
+        low_rank.solve_from_rows(
+            task, replace(training, products=training.features @ training.features.T), training.population
+        ),
+    ]
+    wanted = solve_one_by_one(task, population)[0]
+    new = rng.normal(size=(7, 23))
+    for coefficients, frame in routes:
+        assert_allclose(frame.lift(coefficients), wanted, atol=1e-8)
+        assert_allclose(coefficients @ frame.coordinates(new).T, wanted @ new.T, atol=1e-8)
+        known = frame.coordinates(new, new @ training.features.T)
+        assert_allclose(known, frame.coordinates(new), atol=1e-12)
+
+
+def test_weighted_grams_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, weights, plus = rng.normal(size=(6, 5)), rng.normal(size=(4, 6)), rng.normal(size=(6, 6))
+    plus = plus + plus.T
+    wanted = [(rows * w[:-1]) @ rows.T + w[-1] * plus for w in weights]
+    for at_once in (1, 50, 10_000):
+        monkeypatch.setattr(low_rank, "PRODUCTS_AT_ONCE", at_once)
+        assert_allclose(low_rank.weighted_grams(rows, weights, plus), wanted, atol=1e-12)
+    assert_allclose(low_rank.weighted_grams(rows, weights[:, :-1]), wanted - weights[:, -1, None, None] * plus)
 
 
 def test_no_numerical_optimiser_finds_a_lower_risk():

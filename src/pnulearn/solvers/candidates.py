@@ -56,7 +56,8 @@ class Mixes:
 class Training:
     """Rows to learn from, in features, and the candidates to learn.
 
-    `population` numbers the rows that stand for U; its moments may be handed over where they are already known.
+    `population` numbers the rows that stand for U. Its moments, and the inner products of all rows, may be handed over
+    where they are already known.
     """
 
     features: NDArray
@@ -68,6 +69,7 @@ class Training:
     alphas: NDArray
     intercept: bool
     population_moments: Moments | None = None
+    products: NDArray | None = None
 
     @cached_property
     def labeled(self) -> NDArray:
@@ -86,8 +88,11 @@ class Training:
 class Candidates(Protocol):
     """Fitted models for every mix (C) and alpha (J), with K outputs each."""
 
-    def scores(self, features: NDArray) -> NDArray:
-        """g on rows of features, shape (K, C, J, n)."""
+    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+        """g on rows of features, shape (K, C, J, n).
+
+        The rows' inner products with the training rows may be handed over where they are already known.
+        """
 
     def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
         """Σ weights (C, J) × coefficients: a vector of shape (K, b) and an intercept of shape (K,)."""

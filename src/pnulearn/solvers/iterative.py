@@ -33,7 +33,7 @@ class IterativeCandidates:
     n_iter: NDArray
     converged: NDArray
 
-    def scores(self, features: NDArray) -> NDArray:
+    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
         """g on rows of features, shape (K, C, J, n)."""
         return self.coef @ features.T + self.intercept[..., None]
 

@@ -10,8 +10,8 @@ the minimiser of a risk with share s = |η| of unlabelled data and tilt t = η (
 
 Three facts make a grid cheap. The matrix depends on the mix only through s. The right-hand side is affine in t,
 so w = base + t · slope serves both signs of η and every γ. And L has the rank of the labelled rows, which are few:
-G_U is diagonalised once and L enters as a low-rank update (`_low_rank`), or, when labelled rows are many, the
-matrices are solved one by one (`_dense`).
+G_U is diagonalised once and L enters as a low-rank update (`low_rank`), or, when labelled rows are many, the
+matrices are solved one by one (`solve_one_by_one`).
 
 An unpenalised intercept is eliminated by centring at m_U. In these coordinates the matrix loses
 (1 − s)² b1 b1′, the tilt becomes t − (2θ − 1)(1 − s), and everything else stays.
@@ -24,83 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.moments import Moments
+from pnulearn.solvers import low_rank
 from pnulearn.solvers.candidates import Training
-
-EMPTY_DIRECTION = 1e-9  # eigenvalues this far below the penalty cannot be told from zero in a decision
-FAINT_DIRECTION = 1e-8  # eigenvectors this far below the largest lose their orthogonality to rounding
-
-
-@dataclass(frozen=True)
-class Labeled:
-    """Labelled rows: features (r, b), q = sqrt(θ_c × the row's share of its class), and ±1 per output (r, K)."""
-
-    features: NDArray
-    root_weight: NDArray
-    signs: NDArray
-
-
-@dataclass(frozen=True)
-class LabeledMoments:
-    """Labelled rows known by their moments alone, each class weighted by its prior θ_c.
-
-    outer : L = Σ θ_c E_c φφ′, of shape (b, b).
-    total, share : Σ θ_c E_c φ and Σ θ_c, over the classes that have rows.
-    signed, signed_share : the same with ±θ_c, one row per output (K, b) and (K,).
-    """
-
-    outer: NDArray
-    total: NDArray
-    signed: NDArray
-    share: float
-    signed_share: NDArray
-
-    def about(self, origin: NDArray) -> LabeledMoments:
-        """The moments of φ − origin."""
-        cross = np.outer(self.total, origin)
-        outer = self.outer - cross - cross.T + self.share * np.outer(origin, origin)
-        signed = self.signed - np.outer(self.signed_share, origin)
-        return LabeledMoments(outer, self.total - self.share * origin, signed, self.share, self.signed_share)
-
-
-@dataclass(frozen=True)
-class Population:
-    """The sample that stands for the population: rows and weights (summing to one), or only their moments."""
-
-    mean: NDArray
-    rows: NDArray | None = None
-    weight: NDArray | None = None
-    moments: Moments | None = None
-
-    @classmethod
-    def of_rows(cls, rows: NDArray, weight: NDArray) -> Population:
-        weight = weight / weight.sum()
-        return cls(weight @ rows, rows, weight)
-
-    @classmethod
-    def of_moments(cls, moments: Moments) -> Population:
-        return cls(moments.mean, moments=moments)
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The vectors that solutions are made of: mixtures rows′ A of given rows, followed by vectors given outright.
-
-    Solutions stay in their frame until one is needed, because only few are.
-    """
-
-    rows: NDArray  # (m, b)
-    mixtures: NDArray  # (m, k)
-    vectors: NDArray  # (b, f − k)
-
-    def coordinates(self, features: NDArray) -> NDArray:
-        """Inner products of rows of features with the frame, shape (n, f)."""
-        return np.hstack([features @ self.rows.T @ self.mixtures, features @ self.vectors])
-
-    def lift(self, coefficients: NDArray) -> NDArray:
-        """Σ coefficients (..., f) × vectors of the frame, shape (..., b)."""
-        k = self.mixtures.shape[1]
-        return coefficients[..., :k] @ self.mixtures.T @ self.rows + coefficients[..., k:] @ self.vectors.T
+from pnulearn.solvers.low_rank import Frame, rows_times
+from pnulearn.solvers.ridge_problem import LabeledMoments, Population, RidgeProblem
 
 
 @dataclass(frozen=True)
@@ -122,12 +49,12 @@ class RidgeCandidates:
     place: NDArray
     tilts: NDArray
 
-    def scores(self, features: NDArray) -> NDArray:
+    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
         """g on rows of features, shape (K, C, J, n)."""
         if self.grid.frame is not None:
-            features = self.grid.frame.coordinates(features)
-        base = _rows_times(self.grid.base, features.T) + self.grid.base_intercept[..., None]
-        slope = _rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
+            features = self.grid.frame.coordinates(features, products)
+        base = rows_times(self.grid.base, features.T) + self.grid.base_intercept[..., None]
+        slope = rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
         return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
 
     def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
@@ -145,21 +72,25 @@ class RidgeCandidates:
 
 def squared_candidates(training: Training) -> RidgeCandidates:
     """Every candidate of a training problem under the squared loss."""
-    labeled, codes = training.labeled, training.codes[training.labeled]
-    weight = training.weight[labeled]
-    class_weight = np.bincount(codes, weights=weight, minlength=len(training.prior))
-    root_weight = np.sqrt(training.prior[codes] * weight / class_weight[codes])
-    signs = np.where(codes[:, None] == training.outputs, 1.0, -1.0)
     shares, place = np.unique(training.mixes.shares, return_inverse=True)
+    population = _population(training) if shares.any() else None
+    problem = ridge_problem(training, shares, population)
     centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
-    grid = ridge_grid(
-        Labeled(training.features[labeled], root_weight, signs),
-        _population(training) if shares.any() else None,
-        shares,
-        training.alphas,
-        centre,
-    )
+    grid = _arranged(problem, *_solved(problem, population, training), centre)
     return RidgeCandidates(grid, place, training.mixes.tilts)
+
+
+def ridge_problem(training: Training, shares: NDArray, population: Population | None) -> RidgeProblem:
+    """Labelled rows scaled by q = sqrt(θ_c × the row's share of its class), centred if there is an intercept."""
+    codes, weight = training.codes[training.labeled], training.weight[training.labeled]
+    class_weight = np.bincount(codes, weights=weight, minlength=len(training.prior))
+    q = np.sqrt(training.prior[codes] * weight / class_weight[codes])
+    signs = np.where(codes[:, None] == training.outputs, 1.0, -1.0)
+    rows = training.features[training.labeled] * q[:, None]
+    mean = q @ rows if population is None else population.mean
+    if training.intercept:
+        rows = rows - np.outer(q, mean)
+    return RidgeProblem(rows, q, signs, mean, training.intercept, shares, training.alphas)
 
 
 def _population(training: Training) -> Population:
@@ -168,119 +99,40 @@ def _population(training: Training) -> Population:
     return Population.of_rows(training.features[training.population], training.weight[training.population])
 
 
-def ridge_grid(
-    labeled: Labeled | LabeledMoments,
+def _solved(problem: RidgeProblem, population: Population | None, training: Training) -> tuple[NDArray, Frame | None]:
+    """By the route that costs least."""
+    rows = training.population if population is not None else training.population[:0]
+    size = len(problem.mean)
+    if len(rows) < size and low_rank.is_cheaper(problem, len(rows)):
+        return low_rank.solve_from_rows(problem, training, rows)
+    if population is not None and low_rank.is_cheaper(problem, size):
+        return low_rank.solve_from_gram(problem, population)
+    return solve_one_by_one(problem, population)
+
+
+def moment_grid(
+    labeled: LabeledMoments,
     population: Population | None,
     shares: NDArray,
     alphas: NDArray,
     centre: NDArray | None = None,
 ) -> Grid:
-    """Solve for every share s of unlabelled data and every λ.
+    """Solve for every share s of unlabelled data and every λ from moments alone.
 
     `centre`, the number 2θ − 1 of each output, asks for an unpenalised intercept. Without a population only s = 0
     makes sense.
     """
-    if isinstance(labeled, LabeledMoments):
-        return _grid_of_moments(labeled, population, shares, alphas, centre)
-    rows = labeled.features * labeled.root_weight[:, None]
-    mean = labeled.root_weight @ rows if population is None else population.mean
-    if centre is not None:
-        rows = rows - np.outer(labeled.root_weight, mean)
-    problem = _Problem(rows, labeled.root_weight, labeled.signs, mean, centre is not None, shares, alphas)
-    directions = min(rows.shape[1], 0 if population is None or population.rows is None else len(population.rows))
-    solve = _low_rank if _low_rank_is_cheaper(problem, directions) else _dense
-    return _arranged(problem, *solve(problem, population), centre)
-
-
-def _grid_of_moments(
-    labeled: LabeledMoments,
-    population: Population | None,
-    shares: NDArray,
-    alphas: NDArray,
-    centre: NDArray | None,
-) -> Grid:
     mean = labeled.total if population is None else population.mean
     labeled = labeled if centre is None else labeled.about(mean)
     none = np.zeros(0)
-    problem = _Problem(none, none, none, mean, centre is not None, shares, alphas, labeled)
-    return _arranged(problem, *_dense(problem, population), centre)
+    problem = RidgeProblem(none, none, none, mean, centre is not None, shares, alphas, labeled)
+    return _arranged(problem, *solve_one_by_one(problem, population), centre)
 
 
-@dataclass(frozen=True)
-class _Problem:
-    rows: NDArray  # F′: labelled rows scaled by q, of shape (r, b)
-    q: NDArray
-    signs: NDArray
-    mean: NDArray  # m_U
-    intercept: bool  # if so, rows are centred at m_U
-    shares: NDArray
-    alphas: NDArray
-    moments: LabeledMoments | None = None  # in place of rows, q and signs
-
-    @property
-    def labeled(self) -> LabeledMoments:
-        if self.moments is not None:
-            return self.moments
-        signed = self.q[:, None] * self.signs
-        share, signed_share = float(self.q @ self.q), self.q @ signed
-        return LabeledMoments(self.rows.T @ self.rows, self.q @ self.rows, signed.T @ self.rows, share, signed_share)
-
-    @property
-    def grid_points(self) -> tuple[NDArray, NDArray]:
-        """s and 4 λ of every grid point, λ running fastest."""
-        return np.repeat(self.shares, len(self.alphas)), np.tile(4 * self.alphas, len(self.shares))
-
-
-def _low_rank_is_cheaper(problem: _Problem, directions: int) -> bool:
-    """Compare flops: one eigendecomposition and r × r systems, or a b × b system per grid point."""
-    r, b = problem.rows.shape
-    points = len(problem.shares) * len(problem.alphas)
-    eigen = 9 * (directions or b) ** 3
-    return eigen + points * (b * r**2 + r**3) < points * 2 / 3 * b**3
-
-
-def _low_rank(problem: _Problem, population: Population | None) -> tuple[NDArray, Frame | None]:
-    """Diagonalise the population's covariance once; all else is an update of low rank.
-
-    With B = s Cov_U + 4 λ I the matrix of a grid point is B + E′ W E, where E holds the labelled rows and, if there
-    is no intercept, m_U; the right-hand sides are E′z. So w = B⁻¹E′y with y = (I + W E B⁻¹E′)⁻¹ z, a small system.
-    Directions in which the population does not vary are not enumerated: there B = 4 λ I.
-    """
-    s, penalty = problem.grid_points
-    rows, weights, right = _update(problem, s)
-    values, eigenvectors = _spectrum(population, problem.mean, rows.shape[1], penalty.min())
-    inverse = 1 / (np.outer(s, values) + penalty[:, None])  # (points, k)
-    inside = eigenvectors.coordinates(rows)
-    outside = rows - eigenvectors.lift(inside)
-    H = _weighted_grams(inside, inverse) + (outside @ outside.T) / penalty[:, None, None]
-    if problem.intercept:
-        H -= (1 - s)[:, None, None] * problem.q[:, None] * (problem.q @ H)[:, None, :]
-    H *= weights[:, :, None]
-    H[:, range(len(rows)), range(len(rows))] += 1
-    y = np.linalg.solve(H, np.broadcast_to(right, (len(s), *right.shape))).swapaxes(1, 2)  # (points, K + 1, rows)
-    along = _rows_times(y, inside) * inverse[:, None, :]
-    coefficients = np.concatenate([along, y / penalty[:, None, None]], axis=2)
-    vectors = np.hstack([eigenvectors.vectors, outside.T])
-    return coefficients, Frame(eigenvectors.rows, eigenvectors.mixtures, vectors)
-
-
-def _update(problem: _Problem, s: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """E, the diagonal of W at every grid point, and z (one column per output and one for the slope).
-
-    With an intercept W is (1 − s)(I − (1 − s) qq′); the caller applies the factor with q.
-    """
-    right = np.column_stack([problem.q[:, None] * problem.signs, problem.q])
-    weights = np.repeat((1 - s)[:, None], len(problem.q), axis=1)
-    if problem.intercept:
-        return problem.rows, weights, right
-    mean_row = np.append(np.zeros(problem.signs.shape[1]), -1.0)
-    return np.vstack([problem.rows, problem.mean]), np.column_stack([weights, s]), np.vstack([right, mean_row])
-
-
-def _dense(problem: _Problem, population: Population | None) -> tuple[NDArray, Frame | None]:
+def solve_one_by_one(problem: RidgeProblem, population: Population | None) -> tuple[NDArray, Frame | None]:
     """A b × b system per grid point, for when labelled rows are many or basis functions few."""
     labeled = problem.labeled
-    L, G = labeled.outer, _gram(population, problem.mean if problem.intercept else np.zeros_like(problem.mean))
+    L, G = labeled.outer, 0.0 if population is None else population.gram(problem.origin)
     slope = labeled.total - (0 if problem.intercept else problem.mean)
     right = np.vstack([labeled.signed, slope]).T
     coefficients = []
@@ -293,7 +145,7 @@ def _dense(problem: _Problem, population: Population | None) -> tuple[NDArray, F
     return np.concatenate(coefficients), None
 
 
-def _arranged(problem: _Problem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
+def _arranged(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
     """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w."""
     shape = (len(problem.shares), len(problem.alphas))
     slope = coefficients[:, -1].reshape(*shape, -1)
@@ -307,56 +159,3 @@ def _arranged(problem: _Problem, coefficients: NDArray, frame: Frame | None, cen
     mean, b1 = both if frame is None else frame.coordinates(both)
     offsets = [part @ mean + rest * (part @ b1) for part in (base, slope)]
     return Grid(base, slope, centre[:, None, None] - offsets[0], -offsets[1], frame)
-
-
-def _spectrum(population: Population | None, mean: NDArray, b: int, penalty: float) -> tuple[NDArray, Frame]:
-    """Eigenvalues (k,) and eigenvectors of the population's covariance, from whichever side is smaller."""
-    no_rows = np.zeros((0, b))
-    if population is None:
-        return np.zeros(0), Frame(no_rows, np.zeros((0, 0)), np.zeros((b, 0)))
-    if population.rows is None or len(population.rows) >= b:
-        values, vectors = np.linalg.eigh(_gram(population, mean))
-        keep = _not_empty(values, penalty)
-        return values[keep], Frame(no_rows, np.zeros((0, 0)), vectors[:, keep])
-    rows = _scaled_rows(population, mean)
-    values, left = np.linalg.eigh(rows @ rows.T)
-    clear = values > FAINT_DIRECTION * values[-1]
-    faint = _not_empty(values, penalty) & ~clear
-    vectors = np.linalg.qr(rows.T @ left[:, faint])[0]
-    faint_values = np.square(rows @ vectors).sum(axis=0)
-    mixtures = left[:, clear] / np.sqrt(values[clear])
-    return np.concatenate([values[clear], faint_values]), Frame(rows, mixtures, vectors)
-
-
-def _not_empty(values: NDArray, penalty: float) -> NDArray:
-    return values > max(EMPTY_DIRECTION * penalty, 16 * np.finfo(float).eps * values[-1])
-
-
-def _gram(population: Population | None, origin: NDArray) -> NDArray:
-    if population is None:
-        return np.zeros((len(origin), len(origin)))
-    if population.moments is not None:
-        return population.moments.centered_at(origin)
-    rows = _scaled_rows(population, origin)
-    return rows.T @ rows
-
-
-def _scaled_rows(population: Population, origin: NDArray) -> NDArray:
-    assert population.rows is not None
-    assert population.weight is not None
-    return (population.rows - origin) * np.sqrt(population.weight)[:, None]
-
-
-def _weighted_grams(rows: NDArray, weights: NDArray) -> NDArray:
-    """rows diag(w) rows′ for every row w of weights, one row at a time so that intermediate products stay in cache."""
-    grams = np.empty((len(weights), len(rows), len(rows)))
-    for i, row in enumerate(rows):
-        products = weights @ (rows[i:] * row).T
-        grams[:, i, i:] = products
-        grams[:, i:, i] = products
-    return grams
-
-
-def _rows_times(stack: NDArray, matrix: NDArray) -> NDArray:
-    """stack @ matrix as a single product, whatever the leading shape of the stack."""
-    return (stack.reshape(-1, stack.shape[-1]) @ matrix).reshape(*stack.shape[:-1], matrix.shape[-1])

@@ -16,7 +16,8 @@ from pnulearn.moments import Moments
 from pnulearn.samples import Sampling
 from pnulearn.search import Model
 from pnulearn.solvers.candidates import Mixes
-from pnulearn.solvers.ridge import LabeledMoments, Population, RidgeCandidates, ridge_grid
+from pnulearn.solvers.ridge import RidgeCandidates, moment_grid
+from pnulearn.solvers.ridge_problem import LabeledMoments, Population
 from pnulearn.streaming.statistics import PNUStatistics, unpacked
 from pnulearn.streaming.threads import one_blas_thread
 from pnulearn.tally import Tally
@@ -84,7 +85,7 @@ def fit_candidates(problem: MomentProblem, sums: NDArray) -> RidgeCandidates:
     shares, place = np.unique(problem.mixes.shares, return_inverse=True)
     centre = 2 * problem.prior[problem.outputs] - 1 if problem.statistics.design.basis.intercept else None
     population = _population(groups[-1]) if shares.any() else None
-    grid = ridge_grid(labeled, population, shares, problem.alphas, centre)
+    grid = moment_grid(labeled, population, shares, problem.alphas, centre)
     return RidgeCandidates(grid, place, problem.mixes.tilts)
 
 
