@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from pnulearn.advice import advise, advise_for
     from pnulearn.classifier import PNUClassifier, load
     from pnulearn.folds import PNUStratifiedKFold
+    from pnulearn.labeled_only import LabeledOnly
     from pnulearn.metrics import compare, make_pnu_scorer, pnu_risk
     from pnulearn.priors import estimate_prior
 
 _HOMES = {
+    "LabeledOnly": "pnulearn.labeled_only",
     "PNUClassifier": "pnulearn.classifier",
     "PNUStratifiedKFold": "pnulearn.folds",
     "advise": "pnulearn.advice",
@@ -26,6 +28,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "LabeledOnly",
     "PNUClassifier",
     "PNUStratifiedKFold",
     "advise",
