@@ -70,14 +70,13 @@ def observed_covariances(samples: Sequence[LossSample]) -> NDArray:
     A sample in which every row has the same losses, or of one row, is given two rows with the losses of other rows
     and a side decided by the toss of a coin: no sample is certain because it is small.
     """
-    coin = coin_rows(samples)
     parts = []
     for sample in samples:
         part = sample.covariance
         if sample.size > 1 and part.any():
             parts.append(part / (sample.size - 1))
         elif sample.size:
-            parts.append(sample.joined_by(coin, COIN_ROWS, 0.5).covariance / sample.size)
+            parts.append(sample.joined_by(coin_rows(samples), COIN_ROWS, 0.5).covariance / sample.size)
         else:
             parts.append(np.zeros((2, 2)))  # no risk gives weight to an empty sample
     return np.array(parts)
