@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pnulearn import risks
 from pnulearn.losses import Loss, Squared
 from pnulearn.objectives import Minimum, Objective, objective, shares_in_means
-from pnulearn.solvers.candidates import Candidates, Training
+from pnulearn.solvers.candidates import Candidates, Mixes, Training
 from pnulearn.solvers.cccp import minimize_ramp
 from pnulearn.solvers.design import Design
 from pnulearn.solvers.hinge import minimize_pieces
@@ -137,7 +137,7 @@ class _Solver:
         self.loss, self.output, self.alphas = loss, output, training.alphas
         self.design = Design(training.features, training.intercept)
         self.smooth = SmoothProblem(self.design) if loss.smooth else None
-        self.ridge = None if loss.convex else squared_candidates(training)
+        self.ridge = None if loss.convex else squared_candidates(_in_one_family(training, loss))
         self.shape = len(training.mixes), len(training.alphas)
 
     def solve(self, objective: Objective, mix: int, alpha: int, near: Fit | None) -> Fit:
@@ -162,6 +162,13 @@ class _Solver:
         one[mix, alpha] = 1
         coef, intercept = self.ridge.average(one)
         return coef[self.output], float(intercept[self.output])
+
+
+def _in_one_family(training: Training, loss: Loss) -> Training:
+    """PUNU at γ is PNU at 1 − 2γ for symmetric losses, so both start from the same squared-loss solution."""
+    if loss.gap != "constant":
+        return training
+    return replace(training, mixes=Mixes.of("pnu", training.mixes.tilts.tolist()))
 
 
 def _value(objective: Objective, design: Design, alpha: float, fit: Fit) -> float:
