@@ -19,6 +19,7 @@ from pnulearn.losses import LOSSES, Loss
 from pnulearn.risks import Risk
 
 ROUNDING = 1e-12
+TINY_MARGIN = 1e-4
 
 
 class Minimum(NamedTuple):
@@ -51,6 +52,15 @@ class Objective:
     def curvature(self, scores: NDArray) -> NDArray:
         """Second derivative of the risk by each row's score."""
         return self.weight * self.loss.curvature(self.side * scores)
+
+    def broad_curvature(self, scores: NDArray) -> NDArray:
+        """Curvature of the parabola that meets each row's convex term at g and at −g, both with its slope.
+
+        For the logistic loss it lies above the term everywhere, and far out it fades like 1 / |g|, not like exp(−|g|).
+        """
+        margin = self.side * scores
+        margin = np.where(np.abs(margin) < TINY_MARGIN, TINY_MARGIN, margin)
+        return self.weight * (self.loss.derivative(margin) - self.loss.derivative(-margin)) / (2 * margin)
 
 
 def objective(risk: Risk, loss: Loss, shares: NDArray) -> Objective:

@@ -16,7 +16,7 @@ from pnulearn.solvers.design import Design
 WIDEST_NEWTON = 600
 TOLERANCE = 1e-8
 ROUNDING = 100  # a gradient this many tolerances long passes if no step can make it shorter
-SHORTEST_STEP = 1e-8
+SHORT_STEP, SHORTEST_STEP = 0.1, 1e-8
 MAX_STEPS = 200
 MAX_STEPS_LBFGS = 5000
 KEEP_HESSIAN = 0.7  # a step with an old Hessian must shrink the gradient to this share
@@ -57,21 +57,26 @@ class SmoothProblem:
         gradient = self._gradient(objective, alpha, w, scores)
         size = np.abs(gradient).max()
         renew = not objective.loss.convex  # which minimum is found must not depend on what was solved before
+        broad = False
         pairs: list[tuple[NDArray, NDArray, float]] = []
         for n_iter in range(MAX_STEPS):
             if size <= self.tolerance:
                 return w, n_iter, True
             if renew or self._factor is None:
-                self._factor, pairs = self._factorised(objective, alpha, scores), []
+                self._factor, pairs = self._factorised(objective, alpha, scores, broad), []
             step = -_corrected(self._factor, gradient, pairs)
             along = self.design @ step
             length = self._step_length(objective, alpha, w, scores, step, along, gradient)
-            if not pairs and renew and length < SHORTEST_STEP:
+            if length < SHORTEST_STEP and (broad or not objective.loss.convex) and not pairs:
                 break
+            broad = length < SHORT_STEP and objective.loss.convex
+            if length < SHORTEST_STEP:
+                renew = True
+                continue
             w, scores = w + length * step, scores + length * along
             last, gradient = gradient, self._gradient(objective, alpha, w, scores)
             previous, size = size, np.abs(gradient).max()
-            renew = size > KEEP_HESSIAN * previous
+            renew = size > KEEP_HESSIAN * previous or broad
             bend = float(length * step @ (gradient - last))
             if bend > 0:
                 pairs.append((length * step, gradient - last, bend))
@@ -80,8 +85,9 @@ class SmoothProblem:
     def _gradient(self, objective: Objective, alpha: float, w: NDArray, scores: NDArray) -> NDArray:
         return objective.derivative(scores) @ self.design + 2 * alpha * self.penalised * w
 
-    def _factorised(self, objective: Objective, alpha: float, scores: NDArray) -> NDArray:
-        curvature = objective.curvature(scores)
+    def _factorised(self, objective: Objective, alpha: float, scores: NDArray, broad: bool) -> NDArray:
+        """The Hessian, or where Newton's model holds for short steps only, that of a wider parabola."""
+        curvature = objective.broad_curvature(scores) if broad else objective.curvature(scores)
         try:
             return factorised(self._hessian(curvature, alpha))
         except LinAlgError:  # not convex here: the rows that curve down are left out
