@@ -44,6 +44,7 @@ class EntropyRegularizedClassifier(Rival):
     """
 
     _parts: ClassVar = ("coef", "intercept")
+    _without_unlabeled: ClassVar = "a plain logistic regression"
 
     def __init__(
         self,

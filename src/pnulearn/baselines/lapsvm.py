@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class LaplacianSVM(Rival):
     >>> model.fit(X, y).predict(X).tolist()
     [0.0, 0.0, 1.0, 1.0, 0.0, 1.0]
     """
+
+    _without_unlabeled: ClassVar = "an SVM that is smooth over the labelled rows only"
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -82,6 +83,7 @@ class Rival(PartiallyLabeledClassifier):
     """
 
     _parts: ClassVar[tuple[str, ...]] = ("dual_coef", "intercept")
+    _without_unlabeled: ClassVar[str]  # what is left of the method then
 
     prior: Any
     kernel: str
@@ -161,6 +163,13 @@ class Rival(PartiallyLabeledClassifier):
                     f"{name} needs labelled rows of every class and y holds only one class: none of {label!r}. "
                     "PNUClassifier can learn from one labelled class and unlabelled rows."
                 )
+        if not (samples.codes == UNLABELED).any():
+            warnings.warn(
+                f"There are no unlabelled rows, so {name} is {self._without_unlabeled}. If a value in y marks "
+                "unlabelled rows, name it with unlabeled=...",
+                UserWarning,
+                stacklevel=3,
+            )
         if self._needs_gram:
             refuse_beyond_memory(samples.X.shape[0])
 

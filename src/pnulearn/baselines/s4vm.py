@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class S4VM(Rival):
     """
 
     _parts = ("dual_coef", "intercept", "vote")
+
+    _without_unlabeled: ClassVar = "a plain SVM"
 
     def __init__(
         self,

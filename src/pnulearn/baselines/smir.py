@@ -44,6 +44,7 @@ class SMIRClassifier(Rival):
     """
 
     _parts: ClassVar = ("dual_coef",)
+    _without_unlabeled: ClassVar = "fitted to the labelled rows only"
     kernel = "rbf"  # posteriors need a kernel with positive row sums
 
     def __init__(

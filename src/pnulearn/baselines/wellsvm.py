@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class WellSVM(Rival):
     >>> model.predict(X).tolist(), model.transduction_.tolist()
     ([0.0, 0.0, 1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
     """
+
+    _without_unlabeled: ClassVar = "a plain SVM"
 
     def __init__(
         self,
