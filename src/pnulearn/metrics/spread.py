@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,11 +34,11 @@ class LossSample:
         share = weight / weight.sum()
         return cls(losses, share, 1 / float(share @ share))
 
-    @property
+    @cached_property
     def mean(self) -> NDArray:
         return self.share @ self.losses
 
-    @property
+    @cached_property
     def covariance(self) -> NDArray:
         """Covariance (2, 2) of the two losses of one row, without a correction for the estimated mean."""
         centered = self.losses - self.mean
