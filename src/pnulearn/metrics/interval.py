@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
-from pnulearn.metrics.estimate import normal_interval
-from pnulearn.metrics.spread import COIN_ROWS, LossSample
+from pnulearn.metrics.spread import LossSample
 
 
 def jeffreys_distances(share: float, n: float, confidence: float) -> tuple[float, float]:
@@ -45,18 +44,6 @@ def mean_distances(weights: NDArray, sample: LossSample, covariance: NDArray, co
     shift = float(np.clip(skewness * (1 + 2 * t**2) / (6 * np.sqrt(n)), -t / 2, t / 2))
     stderr = float(np.sqrt(weights @ covariance @ weights))
     return stderr * (t - shift), stderr * (t + shift)
-
-
-def difference_distances(weights: NDArray, sample: LossSample, coin: NDArray, confidence: float) -> tuple[float, float]:
-    """The same for a difference of two error rates: one imagined row for either side (Bonett and Price 2012).
-
-    Rows on which two models differ are few, and a sample without any says little about their share.
-    """
-    joined = sample.joined_by(coin, COIN_ROWS, 0.5)
-    value, center = float(weights @ sample.mean), float(weights @ joined.mean)
-    variance = float(weights @ joined.covariance @ weights) / (sample.size + COIN_ROWS)
-    low, high = normal_interval(center, np.sqrt(variance), confidence)
-    return max(value - low, 0.0), max(high - value, 0.0)
 
 
 def recovered(parts: list[tuple[float, float]]) -> tuple[float, float]:

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.groups import check_share, read_groups, read_scores
-from pnulearn.metrics.interval import difference_distances, mean_distances, rate_distances, recovered
-from pnulearn.metrics.spread import LossSample, coin_rows, loss_pairs, observed_covariances, reconciled_covariances
+from pnulearn.metrics.interval import mean_distances, rate_distances, recovered
+from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 from pnulearn.theory import best_mix, heuristic_mix, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
-Kind = Literal["rate", "difference of rates", "mean"]
+Kind = Literal["rate", "mean"]
 
 
 def pnu_risk(
@@ -106,8 +106,6 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
             continue
         if kind == "rate":
             parts.append(rate_distances(weights, sample, confidence))
-        elif kind == "difference of rates":
-            parts.append(difference_distances(weights, sample, coin_rows(samples), confidence))
         else:
             parts.append(mean_distances(weights, sample, spread, confidence))
     down, up = recovered(parts)
