@@ -73,9 +73,16 @@ def test_truncated_files_pickles_and_text_are_refused(model, tmp_path):
     path = tmp_path / "model.npz"
     model.save(path)
     whole = path.read_bytes()
-    for content in (whole[: len(whole) // 2], pickle.dumps(model), b"hello", b""):
+    reasons = {
+        whole[: len(whole) // 2]: "not a complete pnulearn model file: it was cut short",
+        whole[:900] + bytes(100) + whole[1000:]: "damaged",
+        pickle.dumps(model): "is a pickle",
+        b"hello": "is not a pnulearn model file",
+        b"": "is empty",
+    }
+    for content, reason in reasons.items():
         path.write_bytes(content)
-        with pytest.raises(ModelFileError, match="not a complete pnulearn model"):
+        with pytest.raises(ModelFileError, match=reason):
             pnulearn.load(path)
 
 

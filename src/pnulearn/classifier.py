@@ -230,8 +230,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
             return []
         if lonely:
             raise ValueError(
-                f"Class {lonely[0]!r} has a single labelled row, too few to cross-validate. Pass X_val and y_val, or "
-                "fix mix, alpha and bandwidth."
+                f"Class {lonely[0]!r} has a single labelled row, too few to cross-validate. Label one more, pass "
+                "X_val and y_val, or fix mix, alpha and bandwidth."
             )
         fold = assign_folds(samples.codes, min(int(self.cv), len(samples.codes)), keys, samples.weight)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]

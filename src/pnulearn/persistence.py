@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass
@@ -41,21 +42,36 @@ def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ..
     if isinstance(path, str | os.PathLike) and not Path(path).is_file():
         raise FileNotFoundError(f"No model file at {str(path)!r}.")
     try:
-        with _opened(path) as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays["header"].tobytes().decode())
-    except (ValueError, KeyError, AttributeError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        with _opened(path) as file:
+            _refuse_other_formats(path, file)
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays["header"].tobytes().decode()) if "header" in arrays else {}
+    except ModelFileError:
+        raise
+    except (ValueError, KeyError, AttributeError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile):
         raise ModelFileError(
-            f"{str(path)!r} is not a complete pnulearn model file ({type(error).__name__}: {error})."
+            f"{str(path)!r} is not a complete pnulearn model file: it was cut short or damaged. Save or copy it again."
         ) from None
-    if header.get("format") != FORMAT:
-        raise ModelFileError(f"{str(path)!r} is not a pnulearn model file.")
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelFileError(f"{str(path)!r} is an archive, but not a pnulearn model file.")
     if header["version"] > VERSION:
         raise ModelFileError(
             f"{str(path)!r} has format version {header['version']}; this pnulearn reads up to {VERSION}. "
             "Upgrade pnulearn."
         )
     return header["kind"], _decoded(header["content"], arrays, {cls.__name__: cls for cls in dataclasses})
+
+
+def _refuse_other_formats(path: str | os.PathLike | BinaryIO, file: BinaryIO) -> None:
+    """Model files are zip archives; anything else is told from its first bytes."""
+    start = file.read(2)
+    file.seek(-len(start), os.SEEK_CUR)
+    if start[:1] == b"\x80":
+        raise ModelFileError(f"{str(path)!r} is a pickle. Reading one can run any code: refused. Use model.save.")
+    if start != b"PK":
+        found = "is empty" if not start else "is not a pnulearn model file"
+        raise ModelFileError(f"{str(path)!r} {found}. `pnulearn fit --model` and model.save(path) write them.")
 
 
 def _opened(path: str | os.PathLike | BinaryIO) -> AbstractContextManager[BinaryIO]:
