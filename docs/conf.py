@@ -1,10 +1,14 @@
 """Sphinx configuration. `make docs` runs every code block and every gallery example, and tolerates no warning."""
 
+import json
+import sys
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from run_blocks import OUTPUTS, with_outputs  # noqa: E402
 
 project = "pnulearn"
 author = "The pnulearn developers"
@@ -47,6 +51,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "pnulearn"
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,
@@ -58,3 +63,14 @@ html_theme_options = {
 }
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
+
+
+def setup(app):
+    """Show below each block of a page what it printed when `make docs` ran it."""
+    outputs = json.loads(OUTPUTS.read_text(encoding="utf-8")) if OUTPUTS.is_file() else {}
+
+    def show_outputs(app, name, source):
+        if name in outputs:
+            source[0] = with_outputs(source[0], outputs[name])
+
+    app.connect("source-read", show_outputs)

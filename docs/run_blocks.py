@@ -1,10 +1,15 @@
 """Run the code of the documentation: ```python blocks of a page in one namespace, ```sh blocks in the same folder.
 
+What the blocks print goes to docs/_build/outputs.json, from where the site shows it below each block. A page with the
+comment <!-- needs: PACKAGE --> is left out, with a word, where that package is not installed.
+
 python docs/run_blocks.py [PAGE ...]
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import subprocess
@@ -12,40 +17,58 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).resolve().parent
+OUTPUTS = DOCS / "_build" / "outputs.json"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS = re.compile(r"<!-- needs: (\w+) -->")
 
 
-def run_page(page: Path) -> int:
-    """Run all blocks of a page in a folder of its own and return how many there were."""
+def run_page(page: Path) -> list[str]:
+    """Run all blocks of a page in a folder of its own and return what each of them printed."""
     namespace: dict[str, object] = {"__name__": "__main__"}
     text = page.read_text(encoding="utf-8")
-    blocks = list(BLOCK.finditer(text))
+    printed = []
     home = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            for block in blocks:
+            for block in BLOCK.finditer(text):
                 line = text.count("\n", 0, block.start()) + 2
                 language, code = block.groups()
-                if language == "sh":
-                    _run_shell(code, f"{page}:{line}")
-                else:
-                    exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+                with redirect_stdout(io.StringIO()) as output:
+                    if language == "sh":
+                        print(_run_shell(code, f"{page}:{line}"), end="")
+                    else:
+                        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+                printed.append(output.getvalue())
         finally:
             os.chdir(home)
-    return len(blocks)
+    return printed
 
 
-def _run_shell(code: str, place: str) -> None:
+def with_outputs(text: str, printed: list[str]) -> str:
+    """The page with what its blocks printed below each of them."""
+    remaining = iter(printed)
+
+    def shown(block: re.Match[str]) -> str:
+        output = next(remaining, "").rstrip()
+        return f"{block[0]}\n\n```{{code-block}} text\n:class: output\n\n{output}\n```" if output else block[0]
+
+    return BLOCK.sub(shown, text)
+
+
+def _run_shell(code: str, place: str) -> str:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         ["sh", "-e", "-c", code], env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
     )
     if done.returncode:
         sys.exit(f"{place}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def main(arguments: list[str]) -> None:
@@ -55,13 +78,22 @@ def main(arguments: list[str]) -> None:
     matplotlib.use("Agg")
     skipped = {"_build", "auto_examples", "generated"}
     pages = [Path(name).resolve() for name in arguments] or [
-        page for page in sorted(DOCS.rglob("*.md")) if not skipped & set(page.relative_to(DOCS).parts)
+        DOCS.parent / "README.md",
+        *(page for page in sorted(DOCS.rglob("*.md")) if not skipped & set(page.relative_to(DOCS).parts)),
     ]
+    outputs = {}
     for page in pages:
+        needs = NEEDS.search(page.read_text(encoding="utf-8"))
+        if needs and not find_spec(needs[1]):
+            print(f"{page.name}: left out, its blocks need the package {needs[1]}", flush=True)
+            continue
         start = time.perf_counter()
-        count = run_page(page)
-        if count:
-            print(f"{page.name}: {count} blocks in {time.perf_counter() - start:.1f} s", flush=True)
+        printed = run_page(page)
+        if printed:
+            print(f"{page.name}: {len(printed)} blocks in {time.perf_counter() - start:.1f} s", flush=True)
+            outputs[os.path.relpath(page.with_suffix(""), DOCS).replace(os.sep, "/")] = printed
+    OUTPUTS.parent.mkdir(exist_ok=True)
+    OUTPUTS.write_text(json.dumps(outputs), encoding="utf-8")
 
 
 if __name__ == "__main__":
