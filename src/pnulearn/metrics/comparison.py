@@ -46,7 +46,7 @@ class Comparison:
         gap, margin = -100 * self.difference, 50 * (self.high - self.low)
         words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
         chance = "chance alone could explain" if self.verdict == "undecided" else "is more than chance explains"
-        return f"{words}, which {chance} ({self.confidence:.0%} margin {margin:.1f} points)."
+        return f"{words}, which {chance} ({100 * self.confidence:.0f} % margin {margin:.1f} points)."
 
     def __str__(self) -> str:
         words = {

@@ -75,7 +75,7 @@ def verdict(findings: Findings) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _groups(fitted: Fitted) -> list[dict[str, Any]]:
