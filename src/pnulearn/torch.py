@@ -57,7 +57,8 @@ class PNULoss(torch.nn.Module):
     risk : a weight table such as `risks.pnu(prior=0.3, eta=0.5)`.
     loss : a name or `Loss` of `pnulearn.losses`, or a function of a tensor of margins.
     nonnegative : False is the unbiased risk. True is nnPU's rule: r counts as max(r, −tolerance u), and below that the
-        step is along −step_back ∇r, with the supervised part of the risk kept and the rest left out. "abs" uses |r|.
+        step is along −step_back ∇r, with the supervised part of the risk kept and the rest left out. "abs" counts r
+        without its sign.
     tolerance, step_back : Kiryo's β and γ.
     """
 

@@ -21,7 +21,7 @@ class LaplacianSVM(Rival):
 
     With f(x) = k(x)'a, the bias b outside both penalties and L the Laplacian of the neighbour graph, minimises
 
-        Σ_labelled c_i ℓ(y_i (f(x_i) + b)) + alpha |f|² + (manifold / n²) f'Lf.
+        Σ_labelled c_i ℓ(y_i (f(x_i) + b)) + alpha ‖f‖² + (manifold / n²) f'Lf.
 
     The class weights c_i = θ_y / n_y correct for a labelled share that differs from the population's; with
     prior="labeled" they are 1/l, which is the original method. One Cholesky factorisation and one

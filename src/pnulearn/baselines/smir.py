@@ -25,7 +25,7 @@ class SMIRClassifier(Rival):
     With D the row sums of K, S = D^(−1/2) K D^(−1/2), T = D^(−1/2) K^(1/2) and q_y = T'a on the training rows, the
     coefficients of class y minimise, over l labelled and n rows in all,
 
-        |T_l' a − Y_y|² / (2l) − γ / (2nπ_y) a'Sa + λ/2 |a|²,      λ = γ / (n min π) + alpha.
+        ‖T_l' a − Y_y‖² / (2l) − γ / (2nπ_y) a'Sa + λ/2 ‖a‖²,      λ = γ / (n min π) + alpha.
 
     The rule for λ is the paper's (there alpha = 0.001): any alpha > 0 keeps the problem convex. Two
     eigendecompositions per bandwidth serve every γ, alpha and class. Takes any number of classes.

@@ -42,7 +42,7 @@ def pnu_auc(
     Parameters
     ----------
     mix : as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least
-        estimated variance. The estimate may exceed 1 if |mix| is large.
+        estimated variance. The estimate may exceed 1 if mix is near −1 or 1.
     """
     prior, confidence = check_share("prior", prior), check_share("confidence", confidence)
     groups = read_groups(y_true, unlabeled, pos_label)
