@@ -54,6 +54,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
     "navbar_align": "left",
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -63,6 +64,7 @@ html_theme_options = {
 }
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
+html_sidebars = {page: [] for page in ("index", "install", "tutorial", "choose")}  # they have no section to list
 
 
 def setup(app):
