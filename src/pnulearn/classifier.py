@@ -69,7 +69,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     Attributes
     ----------
     classes_ : (negative, positive), or all classes in order.
-    prior_ : the prior used; `prior_interval_` its confidence interval if it was estimated.
+    prior_ : the prior used; `prior_interval_` its 90 % confidence interval if it was estimated.
     mix_, alpha_, bandwidth_ : the best candidate's values.
     search_ : every candidate with its validation results.
     risk_ : validation risk of the final model with standard error and interval (two classes).
