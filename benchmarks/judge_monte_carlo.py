@@ -1,11 +1,11 @@
 """Is the judge honest? Bias, reported standard errors and coverage of intervals, by redrawing the validation rows.
 
-    python benchmarks/judge_monte_carlo.py [--redraws 5000]
+    python benchmarks/judge_monte_carlo.py [--redraws 5000] [--jobs 1]
 
 The model is fixed: its scores are normal, around 0.9 for positives and -0.7 for negatives, so that every true risk is
 an integral. `bias` is in standard errors of the mean over redraws (within ±3 is noise); `stderr` is the root mean
 square of the reported standard errors over the true one; `cover` is the share of 95 % intervals that hold the truth.
-The last lines say what the whole run shows: the worst cell of each column at 50 + 50 + 500 rows.
+Below the second table stands the worst cell of each column of the first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before NumPy
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import stats
 
 from pnulearn.losses import LOSSES, Loss, ZeroOne
@@ -28,6 +30,8 @@ from pnulearn.risks import pnu, punu
 from pnulearn.theory import Psi
 
 PRIOR, MEANS = 0.3, (0.9, -0.7)
+LARGE, SMALL = (50, 50, 500), (10, 10, 100)
+UNLABELED_SIZES = (1, 5, 10, 20, 22, 23, 24, 30, 50, 100, 300, 1000)
 MIXES = {"PN": 0.0, "PU": 1.0, "NU": -1.0, "PNU .5": 0.5, "PNU -.5": -0.5, "PUNU .3": None, "heuristic": "heuristic"}
 MIXES |= {"optimal": "optimal"}
 
@@ -56,18 +60,18 @@ def estimates(loss: Loss, scores: list[np.ndarray], names: list[str]) -> Iterato
         yield found.value, found.stderr, found.low, found.high
 
 
-def cross_fitted(loss: Loss, scores: list[np.ndarray], folds: int = 5) -> tuple[float, float]:
+def cross_fitted(loss: Loss, scores: list[np.ndarray], folds: int = 5) -> float:
     """An exactly unbiased rival of "optimal": every fold is judged at the mix that the other folds choose."""
     rng = np.random.default_rng(0)
     samples = [LossSample.of(loss_pairs(g, loss)) for g in scores]
     places = [rng.permutation(len(g)) % folds for g in scores]
-    value, mixes = 0.0, []
+    value = 0.0
     for k in range(folds):
         rest = [_part(sample, place != k) for sample, place in zip(samples, places, strict=True)]
-        mixes.append(choose_mix(rest, PRIOR, "optimal"))
-        for weights, sample, place in zip(pnu(PRIOR, mixes[-1]).table, samples, places, strict=True):
+        table = pnu(PRIOR, choose_mix(rest, PRIOR, "optimal")).table
+        for weights, sample, place in zip(table, samples, places, strict=True):
             value += float(sample.share[place == k] @ sample.losses[place == k] @ weights)
-    return value, float(np.mean(mixes))
+    return value
 
 
 def _part(sample: LossSample, rows: np.ndarray) -> LossSample:
@@ -75,19 +79,17 @@ def _part(sample: LossSample, rows: np.ndarray) -> LossSample:
     return LossSample(sample.losses[rows], sample.share[rows] / sample.share[rows].sum(), sample.size)
 
 
-def cross_fit_table(sizes: tuple[int, int, int], redraws: int) -> None:
-    print(f"\nIs the bias of the estimated mix worth removing? n_P, n_N, n_U = {sizes}, {redraws} redraws")
-    print("bias in true standard deviations; spread = standard deviation over that of the PN risk")
-    print(f"{'loss':18} {'PN bias':>8} {'optimal: bias':>14} {'spread':>7} {'cross-fitted: bias':>19} {'spread':>7}")
-    rng = np.random.default_rng(3)
-    draws = [draw(rng, sizes) for _ in range(redraws)]
-    for name in ("zero_one", "squared", "logistic"):
-        loss = LOSSES[name]
-        found = np.array([[*_values(loss, scores), cross_fitted(loss, scores)[0]] for scores in draws])
-        bias, deviation = (found.mean(axis=0) - true_risk(loss)) / found.std(axis=0), found.std(axis=0)
-        spread = deviation / deviation[0]
-        text = f"{bias[0]:8.3f} {bias[1]:14.3f} {spread[1]:7.3f} {bias[2]:19.3f} {spread[2]:7.3f}"
-        print(f"{name:18} {text}", flush=True)
+def cross_fit_row(name: str, redraws: int) -> str:
+    """Bias and spread of "optimal" and of its cross-fitted rival."""
+    loss, rng = LOSSES[name], np.random.default_rng(3)
+    draws = [draw(rng, SMALL) for _ in range(redraws)]
+    found = np.array([[*_values(loss, scores), cross_fitted(loss, scores)] for scores in draws])
+    bias, deviation = (found.mean(axis=0) - true_risk(loss)) / found.std(axis=0), found.std(axis=0)
+    spread = deviation / deviation[0]
+    return (
+        f"{name:18} {bias[0]:8.3f} {bias[1]:14.3f} {spread[1]:7.3f} {bias[2]:19.3f} {spread[2]:7.3f} "
+        f"{1 / np.sqrt(redraws):8.3f}"
+    )
 
 
 def _values(loss: Loss, scores: list[np.ndarray]) -> list[float]:
@@ -105,24 +107,23 @@ def summary(found: np.ndarray, truth: float) -> dict[str, float]:
     }
 
 
-def risk_table(sizes: tuple[int, int, int], redraws: int, names: list[str]) -> list[dict[str, float]]:
-    print(f"\nn_P, n_N, n_U = {sizes}, {redraws} redraws")
-    print(f"{'loss':18} {'risk':10} {'true':>7} {'bias':>6} {'bias/sd':>8} {'stderr':>7} {'cover':>6}")
+def risk_rows(loss: Loss, sizes: tuple[int, int, int], redraws: int, names: list[str]) -> list[dict[str, Any]]:
+    """One row per risk."""
     rng = np.random.default_rng(0)
-    draws = [draw(rng, sizes) for _ in range(redraws)]
-    every = []
-    for loss in LOSSES.values():
-        truth = true_risk(loss)
-        found = np.array([list(estimates(loss, scores, names)) for scores in draws])
-        for k, name in enumerate(names):
-            s = summary(found[:, k], truth)
-            numbers = f"{s['bias']:6.2f} {s['bias / sd']:8.3f} {s['stderr']:7.3f} {s['cover']:6.3f}"
-            print(f"{loss.name:18} {name:10} {truth:7.4f} {numbers}", flush=True)
-            every.append(s)
-    return every
+    truth = true_risk(loss)
+    found = np.array([list(estimates(loss, draw(rng, sizes), names)) for _ in range(redraws)])
+    return [
+        {"loss": loss.name, "risk": name, "true": truth, **summary(found[:, k], truth)} for k, name in enumerate(names)
+    ]
 
 
-def conclude(cells: list[dict[str, float]]) -> None:
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    for s in rows:
+        numbers = f"{s['bias']:6.2f} {s['bias / sd']:8.3f} {s['stderr']:7.3f} {s['cover']:6.3f}"
+        print(f"{s['loss']:18} {s['risk']:10} {s['true']:7.4f} {numbers}", flush=True)
+
+
+def conclude(cells: list[dict[str, Any]]) -> None:
     """The worst of every column."""
     stderr, cover = ([cell[name] for cell in cells] for name in ("stderr", "cover"))
     print(
@@ -131,9 +132,7 @@ def conclude(cells: list[dict[str, float]]) -> None:
     print(f"errors, stderr {min(stderr):.3f} to {max(stderr):.3f}, cover {min(cover):.3f} to {max(cover):.3f}")
 
 
-def metric_table(sizes: tuple[int, int, int], redraws: int) -> None:
-    print(f"\nOther metrics, n_P, n_N, n_U = {sizes}, {redraws} redraws")
-    print(f"{'metric':18} {'true':>7} {'bias/sd':>8} {'stderr':>7} {'cover':>6}")
+def metric_rows(sizes: tuple[int, int, int], redraws: int) -> list[str]:
     fnr, fpr = stats.norm.cdf(-MEANS[0]), stats.norm.cdf(MEANS[1])
     found, false, missed = PRIOR * (1 - fnr), (1 - PRIOR) * fpr, PRIOR * fnr
     truths = {
@@ -145,32 +144,29 @@ def metric_table(sizes: tuple[int, int, int], redraws: int) -> None:
     y = np.repeat([1.0, 0.0, np.nan], sizes)
     rng = np.random.default_rng(1)
     draws = [np.concatenate(draw(rng, sizes)) for _ in range(redraws)]
+    lines = []
     for metric, truth in truths.items():
         results = [metric(y, g, prior=PRIOR) for g in draws]
         s = summary(np.array([(e.value, e.stderr, e.low, e.high) for e in results]), truth)
-        numbers = f"{s['bias / sd']:8.3f} {s['stderr']:7.3f} {s['cover']:6.3f}"
-        print(f"{metric.__name__:18} {truth:7.4f} {numbers}", flush=True)
+        lines.append(f"{metric.__name__:18} {truth:7.4f} {s['bias / sd']:8.3f} {s['stderr']:7.3f} {s['cover']:6.3f}")
+    return lines
 
 
-def variance_ratios(redraws: int) -> None:
-    """Zero-one loss, FNR 0.2, FPR 0.25, prior 0.3, ten validation labels of each class."""
-    print("\nVariance of the PNU risk over that of the PN risk, 10 + 10 labels: formula, simulation")
-    print(f"{'n_U':>5} {'paper mix':>17} {'finite-sample mix':>20} {'estimated mix':>14}")
-    rng, fnr, fpr = np.random.default_rng(2), 0.2, 0.25
+def ratio_row(n: int, redraws: int) -> str:
+    """Zero-one loss, FNR 0.2, FPR 0.25, prior 0.3, ten validation labels of each class and n unlabelled rows."""
+    rng, fnr, fpr = np.random.default_rng([2, n]), 0.2, 0.25
     said = PRIOR * (1 - fnr) + (1 - PRIOR) * fpr
     unlimited = Psi.of_rates(fnr, fpr, prior=PRIOR, sizes=(10, 10, np.inf)).best_mix
-    for n in (1, 5, 10, 20, 22, 23, 24, 30, 50, 100, 300, 1000):
-        psi = Psi.of_rates(fnr, fpr, prior=PRIOR, sizes=(10, 10, n))
-        p, q, u = (rng.binomial(size, rate, 400_000) / size for size, rate in ((10, fnr), (10, fpr), (n, said)))
-        pn, correction = PRIOR * p + (1 - PRIOR) * q, PRIOR * p - (1 - PRIOR) * q + u - PRIOR
-        ratios = [np.var(pn + eta * correction) / np.var(pn) for eta in (unlimited, psi.best_mix)]
-        chosen = [_estimated_mix(*rates, n) for rates in zip(p[:redraws], q[:redraws], u[:redraws], strict=True)]
-        estimated = np.var((pn + np.resize(chosen, len(pn)) * correction)[:redraws]) / np.var(pn[:redraws])
-        print(
-            f"{n:5d} {psi.ratio(unlimited):8.3f} {ratios[0]:8.3f} {psi.ratio(psi.best_mix):10.3f} {ratios[1]:9.3f} "
-            f"{estimated:14.3f}",
-            flush=True,
-        )
+    psi = Psi.of_rates(fnr, fpr, prior=PRIOR, sizes=(10, 10, n))
+    p, q, u = (rng.binomial(size, rate, 400_000) / size for size, rate in ((10, fnr), (10, fpr), (n, said)))
+    pn, correction = PRIOR * p + (1 - PRIOR) * q, PRIOR * p - (1 - PRIOR) * q + u - PRIOR
+    ratios = [np.var(pn + eta * correction) / np.var(pn) for eta in (unlimited, psi.best_mix)]
+    chosen = [_estimated_mix(*rates, n) for rates in zip(p[:redraws], q[:redraws], u[:redraws], strict=True)]
+    estimated = np.var(pn[:redraws] + chosen * correction[:redraws]) / np.var(pn[:redraws])
+    return (
+        f"{n:5d} {psi.ratio(unlimited):8.3f} {ratios[0]:8.3f} {psi.ratio(psi.best_mix):10.3f} {ratios[1]:9.3f} "
+        f"{estimated:14.3f}"
+    )
 
 
 def _estimated_mix(p: float, q: float, u: float, n: int) -> float:
@@ -179,14 +175,37 @@ def _estimated_mix(p: float, q: float, u: float, n: int) -> float:
     return choose_mix([LossSample.of(loss_pairs(g, ZeroOne())) for g in signs], PRIOR, "optimal")
 
 
+def main(redraws: int, jobs: int) -> None:
+    parallel = Parallel(jobs, return_as="generator")
+    cells = []
+    for sizes, names in ((LARGE, list(MIXES)), (SMALL, ["PN", "heuristic", "optimal"])):
+        print(f"\nn_P, n_N, n_U = {sizes}, {redraws} redraws")
+        print(f"{'loss':18} {'risk':10} {'true':>7} {'bias':>6} {'bias/sd':>8} {'stderr':>7} {'cover':>6}")
+        for rows in parallel(delayed(risk_rows)(loss, sizes, redraws, names) for loss in LOSSES.values()):
+            print_rows(rows)
+            cells += rows if sizes == LARGE else []
+    conclude(cells)
+    print(f"\nIs the bias of the estimated mix worth removing? n_P, n_N, n_U = {SMALL}, {redraws // 2} redraws")
+    print("bias in true standard deviations; spread = standard deviation over that of the PN risk")
+    heads = f"{'PN bias':>8} {'optimal: bias':>14} {'spread':>7} {'cross-fitted: bias':>19} {'spread':>7} {'noise':>8}"
+    print(f"{'loss':18} {heads}")
+    for line in parallel(delayed(cross_fit_row)(name, redraws // 2) for name in ("zero_one", "squared", "logistic")):
+        print(line, flush=True)
+    for sizes in (LARGE, SMALL):
+        print(f"\nOther metrics, n_P, n_N, n_U = {sizes}, {redraws // 10} redraws")
+        print(f"{'metric':18} {'true':>7} {'bias/sd':>8} {'stderr':>7} {'cover':>6}")
+        print("\n".join(metric_rows(sizes, redraws // 10)), flush=True)
+    print("\nVariance of the PNU risk over that of the PN risk, 10 + 10 labels: formula, simulation")
+    print(f"{'n_U':>5} {'paper mix':>17} {'finite-sample mix':>20} {'estimated mix':>14}")
+    for line in parallel(
+        delayed(ratio_row)(n, redraws // 2) for n in (1, 5, 10, 20, 22, 23, 24, 30, 50, 100, 300, 1000)
+    ):
+        print(line, flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--redraws", type=int, default=5000)
-    redraws = parser.parse_args().redraws
-    large = risk_table((50, 50, 500), redraws, list(MIXES))
-    risk_table((10, 10, 100), redraws, ["PN", "heuristic", "optimal"])
-    cross_fit_table((10, 10, 100), redraws // 2)
-    metric_table((50, 50, 500), redraws // 10)
-    metric_table((10, 10, 100), redraws // 10)
-    variance_ratios(redraws // 5)
-    conclude(large)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    options = parser.parse_args()
+    main(options.redraws, options.jobs)

@@ -1,6 +1,6 @@
 """Does a model chosen by the PNU risk beat one chosen by the labelled risk? Real data, as in Figure 2 of the paper.
 
-    PNULEARN_DATA=folder python benchmarks/selection_by_risk.py [--trials 100]
+    PNULEARN_DATA=folder python benchmarks/selection_by_risk.py [--trials 100] [--jobs 1]
 
 In every trial 48 kernel models (6 bandwidths x 8 strengths of regularisation) are trained on 10 + 10 labelled rows and
 the one with the lowest zero-one risk on 10 + 10 other labels and 300 unlabelled rows is taken. Twenty labels leave
@@ -19,6 +19,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.spatial.distance import cdist, pdist
 from sklearn.preprocessing import minmax_scale
 
@@ -141,11 +142,11 @@ def print_tables(found: dict[tuple[str, float], np.ndarray]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=100)
-    trials = parser.parse_args().trials
-    found = {}
-    for name in SETS:
-        data = load(name)
-        for prior in PRIORS if data else ():
-            found[name, prior] = run(name, *data, prior, trials)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    options = parser.parse_args()
+    data = {name: found for name in SETS if (found := load(name))}
+    cells = [(name, prior) for name in data for prior in PRIORS]
+    tasks = (delayed(run)(name, *data[name], prior, options.trials) for name, prior in cells)
+    found = dict(zip(cells, Parallel(options.jobs, verbose=10)(tasks), strict=True))
     if found:
         print_tables(found)
