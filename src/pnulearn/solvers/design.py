@@ -16,6 +16,12 @@ class Design:
     features: NDArray
     intercept: bool = False
 
+    @property
+    def wide(self) -> bool:
+        """Whether systems in the rows are cheaper to set up and solve than systems in the features."""
+        n, b = self.features.shape
+        return 3 * n * b * b + b**3 > n**3
+
     @cached_property
     def gram(self) -> NDArray:
         """ΦΦ′ between rows."""

@@ -1,7 +1,7 @@
 """Hinge and double hinge: exact minimisers of convex piecewise linear risks with a ridge penalty.
 
-The interior point method comes close in a few steps of fixed cost; as soon as it has told which scores rest on a kink,
-pivoting finishes exactly.
+Rounded corners or the interior point method come close in a few steps; as soon as they have told which scores rest on
+a kink, pivoting finishes exactly.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pnulearn.solvers.design import Design
 from pnulearn.solvers.interior import interior_points
 from pnulearn.solvers.pieces import Pieces, Solution, convex_pieces
 from pnulearn.solvers.pivoting import pivot
+from pnulearn.solvers.rounding import rounded_states
 
 WARM_ROUNDS = 3
 POLISH_ROUNDS = 4
@@ -43,6 +44,10 @@ def minimize_pieces(pieces: Pieces, design: Design, alpha: float, near: Solution
     found = pivot(pieces, design, alpha, guess, WARM_ROUNDS)
     if found is not None:
         return found
+    for n_iter, guess in rounded_states(pieces, design, alpha) if design.wide else ():
+        found = pivot(pieces, design, alpha, guess, POLISH_ROUNDS)
+        if found is not None:
+            return replace(found, n_iter=n_iter)
     for n_iter, point in enumerate(interior_points(pieces, design, alpha, near), start=1):
         last, guess = guess, point.state(pieces)
         if point.gap < PROMISING_GAP and np.mean(guess != last) <= SETTLED:

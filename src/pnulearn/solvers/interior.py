@@ -165,9 +165,7 @@ def _warm_start(pieces: Pieces, design: Design, near: Solution) -> InteriorPoint
 
 def _newton_system(design: Design, alpha: float) -> Factorise:
     """give ↦ (push, Σγ ↦ change of scores, change of intercept): γ changes by push − give · change of scores."""
-    n, b = design.features.shape
-    by_rows = 3 * n * b * b + b**3 > n**3
-    return partial(_RowSystem if by_rows else _FeatureSystem, design, alpha)
+    return partial(_RowSystem if design.wide else _FeatureSystem, design, alpha)
 
 
 class _RowSystem:
