@@ -9,7 +9,7 @@ both terms into one:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +52,15 @@ class Objective:
     def curvature(self, scores: NDArray) -> NDArray:
         """Second derivative of the risk by each row's score."""
         return self.weight * self.loss.curvature(self.side * scores)
+
+    @property
+    def used(self) -> NDArray:
+        """Which rows take part."""
+        return (self.weight > 0) | (self.slope != 0)
+
+    def take(self, rows: NDArray) -> Objective:
+        """The terms of some rows; it is the same objective if the others are not `used`."""
+        return replace(self, weight=self.weight[rows], side=self.side[rows], slope=self.slope[rows])
 
     def broad_curvature(self, scores: NDArray) -> NDArray:
         """Curvature of the parabola that meets each row's convex term at g and at −g, both with its slope.

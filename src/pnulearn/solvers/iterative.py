@@ -110,7 +110,9 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
     shares = shares_in_means(training.codes, training.weight, training.population, training.prior, own)
     family = risks.punu if training.mixes.risk == "punu" else risks.pnu
     objectives = [objective(family(training.prior[own], value), loss, shares) for value in training.mixes.values]
-    solver = _Solver(loss, training, output)
+    rows = np.flatnonzero(np.any([terms.used for terms in objectives], axis=0))  # PN leaves U out, PU leaves N out
+    objectives = [terms.take(rows) for terms in objectives]
+    solver = _Solver(loss, training, output, rows)
     fits: dict[tuple[int, int], Fit] = {}
     for alpha in np.argsort(-training.alphas):
         for mix, neighbor in _from_the_middle(training.mixes.tilts):
@@ -133,9 +135,9 @@ def _from_the_middle(tilts: NDArray) -> Iterator[tuple[int, int | None]]:
 class _Solver:
     """Solves one output's problems; which minimum is found never depends on what was solved before."""
 
-    def __init__(self, loss: Loss, training: Training, output: int):
+    def __init__(self, loss: Loss, training: Training, output: int, rows: NDArray):
         self.loss, self.output, self.alphas = loss, output, training.alphas
-        self.design = Design(training.features, training.intercept)
+        self.design = Design(training.features[rows], training.intercept)
         self.smooth = SmoothProblem(self.design) if loss.smooth else None
         self.ridge = None if loss.convex else squared_candidates(_in_one_family(training, loss))
         self.shape = len(training.mixes), len(training.alphas)
