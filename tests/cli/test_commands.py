@@ -81,6 +81,16 @@ def test_the_same_seed_gives_the_same_model(capsys, customers, tmp_path):
     assert a == b
 
 
+def test_fit_with_another_loss(capsys, customers, tmp_path):
+    model = tmp_path / "model.pnu"
+    options = ["--loss", "logistic", "--kernel", "linear", "--folds", "2", "--prior", "0.3", "-m", model]
+    facts = as_json(capsys, "fit", customers, "-l", "bought", *options)
+    assert facts["loss"] == "logistic"
+    assert facts["validation_error"] < 0.3
+    assert as_json(capsys, "info", model)["loss"] == "logistic"
+    assert answer(capsys, "predict", customers, "-m", model)[0] == 0
+
+
 def test_evaluate_a_model_and_a_column_agree(capsys, customers, fitted, tmp_path):
     judged = as_json(capsys, "evaluate", customers, "-l", "bought", "-m", fitted[1])
     _, predicted, _ = answer(capsys, "predict", customers, "-m", fitted[1])

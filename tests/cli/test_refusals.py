@@ -32,6 +32,7 @@ def table(tmp_path):
 
 
 ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},{'a' if i < 5 else ''}\n" for i in range(30))
+TWO_CLASSES = "x,z,y\n" + "".join(f"{i % 7},{i % 3},{'ab'[i % 2] if i < 12 else ''}\n" for i in range(30))
 LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(30))
 
 
@@ -49,6 +50,8 @@ LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(3
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "0"], 2, "strictly between 0 and 1"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "third"], 2, "share such as 0.3"),
         ("x,y\n1,a\n2,b\n", [], 2, "--label"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--loss", "log"], 2, "double_hinge"),
+        (TWO_CLASSES, ["-l", "y", "--loss", "hinge", "--prior", "0.5"], 1, "the hinge loss fits --risk 'pn'"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--model", "nowhere/m"], 2, "no folder"),
         ("x,y\n1,-1\n2,0\n3,1\n", ["-l", "y"], 1, "--unlabeled 0"),
         ("x,y\n1,0.5\n2,1.5\n3,1\n", ["-l", "y"], 1, "continuous"),

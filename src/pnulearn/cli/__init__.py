@@ -92,6 +92,7 @@ def in_options(message: str) -> str:
         ("pos_label", "positive"),
         ("prior", "prior"),
         ("cv", "folds"),
+        ("risk", "risk"),
     ):
         message = message.replace(f"{parameter}=", f"--{option} ")
     return message

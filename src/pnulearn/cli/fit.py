@@ -38,6 +38,15 @@ class Risk(StrEnum):
     nu = "nu"
 
 
+class Loss(StrEnum):
+    squared = "squared"
+    logistic = "logistic"
+    double_hinge = "double_hinge"
+    ramp = "ramp"
+    sigmoid = "sigmoid"
+    hinge = "hinge"
+
+
 class Kernel(StrEnum):
     rbf = "rbf"
     linear = "linear"
@@ -68,6 +77,9 @@ def fit(
     ] = None,
     drop: Drop = [],  # noqa: B006 (typer wants a list)
     risk: Annotated[Risk, typer.Option(help="Which samples the risk combines.")] = Risk.pnu,
+    loss: Annotated[
+        Loss, typer.Option(help="What a mistake costs. All but squared take longer; hinge needs --risk pn.")
+    ] = Loss.squared,
     kernel: Annotated[Kernel, typer.Option(help="Gaussian kernels or a linear model.")] = Kernel.rbf,
     scale: Annotated[Scaling, typer.Option(help="Scaling of numeric columns.")] = Scaling.standard,
     sampling: Annotated[
@@ -104,6 +116,7 @@ def fit(
             command=shlex.join(["pnulearn", *sys.argv[1:]]),
             seed=seed,
             risk=risk.value,
+            loss=loss.value,
             kernel=kernel.value,
             prior=theta,
             sampling=sampling.value,

@@ -26,6 +26,8 @@ def info(
 
 def describe(model: TableModel) -> dict[str, Any]:
     """The facts of a model by name."""
+    from pnulearn.losses import as_loss
+
     classifier, record, plan = model.classifier, model.record, model.plan
     interval = classifier.prior_interval_
     risk = classifier.risk_
@@ -40,6 +42,7 @@ def describe(model: TableModel) -> dict[str, Any]:
         "prior": classifier.prior_,
         "prior_interval": None if interval is None else list(interval),
         "risk": classifier.risk_used_,
+        "loss": as_loss(classifier.loss).name,
         "candidates": int(classifier.search_.weight.size),
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
