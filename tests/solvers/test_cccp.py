@@ -12,6 +12,7 @@ from pnulearn.objectives import objective
 from pnulearn.solvers import cccp
 from pnulearn.solvers.cccp import descend, minimize_ramp, penalised_value
 from pnulearn.solvers.design import Design
+from pnulearn.solvers.hinge import minimize_pieces
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]
 RAMP = LOSSES["ramp"]
@@ -42,23 +43,34 @@ def test_the_end_is_stationary_and_nothing_nearby_is_better(problems, risk, inte
 
 
 def test_the_objective_never_rises_and_few_rounds_are_needed(problems, monkeypatch):
-    rounds = []
+    rounds, ends = [], []
+
+    def watched(*args):
+        ends.append(minimize_pieces(*args))
+        return ends[-1]
+
+    monkeypatch.setattr(cccp, "minimize_pieces", watched)
     for seed in range(6):
         features, shares = problems.rows(30, 20, 100, 8, seed)
         terms, design = objective(problems.risks["pnpu"], RAMP, shares), Design(features)
         start = 3 * features @ np.random.default_rng(seed).normal(size=8)
-        full = descend(terms, design, 1e-3, start)
-        rounds.append(full.n_iter)
-        values = []
-        for limit in range(1, full.n_iter + 1):
-            monkeypatch.setattr(cccp, "MAX_ROUNDS", limit)
-            part = descend(terms, design, 1e-3, start)
-            assert part.converged == (limit == full.n_iter)
-            values.append(penalised_value(terms, design, 1e-3, part))
-        monkeypatch.undo()
+        ends.clear()
+        found = descend(terms, design, 1e-3, start)
+        assert found.converged
+        assert found.n_iter == len(ends)
+        values = [penalised_value(terms, design, 1e-3, end) for end in ends]
         assert (np.diff(values) <= 1e-12).all()
+        rounds.append(found.n_iter)
     assert max(rounds) <= 15
     assert np.mean(rounds) >= 2  # else this test would show nothing
+
+
+def test_rounds_that_run_out_are_not_called_converged(problems, monkeypatch):
+    features, shares = problems.rows(30, 20, 100, 8, seed=0)
+    terms, start = objective(problems.risks["pnpu"], RAMP, shares), 3 * features @ np.arange(-4, 4)
+    assert descend(terms, Design(features), 1e-3, start).n_iter > 1
+    monkeypatch.setattr(cccp, "MAX_ROUNDS", 1)
+    assert not descend(terms, Design(features), 1e-3, start).converged
 
 
 def test_the_first_round_from_zero_is_a_weighted_support_vector_machine(problems, monkeypatch):
