@@ -72,6 +72,19 @@ def test_the_broad_parabola_lies_above_every_logistic_term_and_meets_it_at_both_
         assert_allclose(np.interp(-at, grid, parabola), terms.value(np.array([-at])), atol=1e-9)
 
 
+@pytest.mark.parametrize("loss", TRAINED, ids=str)
+@pytest.mark.parametrize("risk", EVERY_RISK.values(), ids=EVERY_RISK)
+def test_rows_that_are_not_used_make_no_difference(loss, risk):
+    codes, weight, scores = draw()
+    shares = shares_in_means(codes, weight, np.flatnonzero(codes < 0), np.array([1 - PRIOR, PRIOR]), own=1)
+    terms = objective(risk, loss, shares)
+    rows = np.flatnonzero(terms.used)
+    assert len(rows) == sum(
+        (codes == code).sum() for code, row in zip((1, 0, -1), risk.table, strict=True) if row.any()
+    )
+    assert_allclose(terms.take(rows).value(scores[rows]), terms.value(scores), atol=1e-12)
+
+
 def test_symmetric_losses_have_one_objective_for_pnu_and_punu():
     codes, weight, _ = draw()
     shares = shares_in_means(codes, weight, np.flatnonzero(codes < 0), np.array([1 - PRIOR, PRIOR]), own=1)
