@@ -9,10 +9,11 @@ Labels are flipped in one of three ways: `even` anywhere; `one_sided` among posi
 weighs most, the labelled rows that lie deepest in their class (the mean distance to the nearest ten rows of the other
 class less that to the nearest ten of their own).
 
-Real data from the folder PNULEARN_DATA (banana.npz with X and y), otherwise generated bananas. One BLAS thread.
+Real data from the folder PNULEARN_DATA (banana.npz with X and y), otherwise generated bananas; `--data gaussians` are
+two round clouds, three standard deviations apart, for the linear model. One BLAS thread.
 
-    python benchmarks/flipped_labels.py [--trials 30] [--labels 50 100 200] [--risks pn pnu] [--kernel rbf]
-        [--flips even] [--share 0.2] [--losses squared ramp] [--selection average]
+    python benchmarks/flipped_labels.py [--data banana] [--trials 30] [--labels 50 100 200] [--risks pn pnu]
+        [--kernel rbf] [--flips even] [--share 0.2] [--losses squared ramp] [--selection average]
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ from sklearn.preprocessing import minmax_scale
 
 from pnulearn import PNUClassifier
 from pnulearn.basis import median_distance
-from pnulearn.datasets.generators import bananas
+from pnulearn.datasets.generators import bananas, two_gaussians
 
 N_UNLABELED, N_TEST = 300, 2000
 ALPHAS, BANDWIDTHS, MIXES = np.logspace(-4, 0, 5), (1 / 4, 1 / 2, 1), (-0.5, 0.0, 0.5)
 
 
-def load() -> tuple[np.ndarray, np.ndarray]:
-    """Banana scaled to [0, 1], labels ±1."""
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows scaled to [0, 1], labels ±1."""
+    if name == "gaussians":
+        X, y = two_gaussians(np.random.default_rng(0), 5000, distance=3.0)
+        return minmax_scale(X), y
     file = Path(os.environ.get("PNULEARN_DATA", "")) / "banana.npz"
     if "PNULEARN_DATA" in os.environ and file.is_file():
         with np.load(file) as data:
@@ -76,6 +80,7 @@ def errors(X: np.ndarray, y: np.ndarray, seed: int, n_labeled: int, risk: str, o
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--data", choices=["banana", "gaussians"], default="banana")
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--labels", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--risks", nargs="+", default=["pn", "pnu"])
@@ -85,8 +90,10 @@ def main() -> None:
     parser.add_argument("--losses", nargs="+", default=["squared", "ramp"])
     parser.add_argument("--selection", default="average")
     options = parser.parse_args()
-    X, y = load()
-    print(f"{options.share:.0%} of the labels flipped ({options.flips}), {options.kernel}, {options.trials} trials")
+    X, y = load(options.data)
+    print(
+        f"{options.data}, {options.share:.0%} of the labels flipped ({options.flips}), {options.kernel}, {options.trials} trials"
+    )
     print(f"{'risk':6}{'labels':>7}  {'loss':14}{'error %':>8}{'less squared':>20}")
     for risk in options.risks:
         for n_labeled in options.labels:
