@@ -91,9 +91,7 @@ def main() -> None:
     parser.add_argument("--selection", default="average")
     options = parser.parse_args()
     X, y = load(options.data)
-    print(
-        f"{options.data}, {options.share:.0%} of the labels flipped ({options.flips}), {options.kernel}, {options.trials} trials"
-    )
+    print(f"{options.data}, {options.kernel}, {options.share:.0%} of the labels flipped ({options.flips})")
     print(f"{'risk':6}{'labels':>7}  {'loss':14}{'error %':>8}{'less squared':>20}")
     for risk in options.risks:
         for n_labeled in options.labels:
