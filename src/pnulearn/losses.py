@@ -27,7 +27,7 @@ class Loss(ABC):
     quadratic : (a, b, c) if ℓ(m) = a m² + b m + c, else None.
     kinks : pairs (t, a) if ℓ(m) = Σ a max(0, t − m), from the greatest t down, else None.
     convex, smooth : whether ℓ is convex; whether ℓ′ is continuous.
-    lipschitz : the smallest L with |ℓ(m) − ℓ(n)| ≤ L |m − n|, or None.
+    lipschitz : the smallest L such that ℓ changes by at most L times the change of the margin, or None.
     zero_one_factor : the smallest c with zero-one loss ≤ c ℓ, or None.
     """
 
