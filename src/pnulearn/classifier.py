@@ -62,7 +62,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     sampling : "case_control" if the unlabelled rows alone stand for the population, "single_set" if all rows do.
     unlabeled : the value in y that marks unlabelled rows; missing values always do.
     pos_label : the positive class, by default the greater label.
-    n_jobs : threads to search bandwidths with. The result does not depend on it.
+    n_jobs : threads to search bandwidths and folds with. The result does not depend on it.
     random_state : seed of the folds and of the choice of centres.
     verbose : 1 reports progress on stderr.
 

@@ -51,6 +51,10 @@ class Problem:
         return self.basis.prepare(self.held_out.X)
 
     @property
+    def n_folds(self) -> int:
+        return len(self.splits) if self.held_out is None else 1
+
+    @property
     def n_candidates(self) -> int:
         return len(self.basis.bandwidths) * len(self.mixes) * len(self.alphas)
 
@@ -76,12 +80,16 @@ class Model:
 
 def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
-    bandwidths = range(len(problem.basis.bandwidths))
-    done = _progress(len(bandwidths), max(1, len(problem.splits))) if verbose else None
+    bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
+    done = _progress(len(bandwidths), max(1, len(folds))) if verbose else None
     with single_blas_thread():
-        return Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_explore_bandwidth)(problem, index, done) for index in bandwidths
-        )
+        threads = Parallel(n_jobs=n_jobs, prefer="threads")
+        places = threads(delayed(_prepare)(problem, index) for index in bandwidths)
+        judged = threads(delayed(_judge)(problem, place, fold, done) for place in places for fold in folds)
+    return [
+        _pooled(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
+        for index, place in enumerate(places)
+    ]
 
 
 def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs: int | None = None) -> Model:
@@ -109,7 +117,7 @@ def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., ND
 
 
 def single_blas_thread() -> AbstractContextManager:
-    """Small matrices and many BLAS threads are poison: work is shared out over bandwidths instead."""
+    """Small matrices and many BLAS threads are poison: work is shared out over bandwidths and folds instead."""
     return _blas().limit(limits=1, user_api="blas")
 
 
@@ -118,26 +126,40 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()  # finding the libraries takes longer than a small fit
 
 
-def _explore_bandwidth(problem: Problem, index: int, done: Callable[[], None] | None) -> Explored:
+@dataclass(frozen=True)
+class _Place:
+    """What the folds of one bandwidth share: its coordinates, and U's moments in every fold where they are cheap."""
+
+    index: int
+    reduced: Reduced
+    moments: list[Moments | None]
+
+
+def _prepare(problem: Problem, index: int) -> _Place:
     reduced = reduce_features(problem.basis.features(problem.prepared, index))
-    Z, samples = reduced.coordinates, problem.samples
+    return _Place(index, reduced, _fold_moments(problem, reduced.coordinates))
+
+
+def _judge(problem: Problem, place: _Place, fold: int, done: Callable[[], None] | None) -> tuple[Candidates, Tally]:
+    """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the rows held out."""
+    reduced = place.reduced
     if problem.held_out is not None:
-        fits = [problem.solve(_training(problem, reduced, np.arange(len(Z))))]
-        tallies = [_tally(fits[0], _held_out_features(problem, reduced, index), problem.held_out, problem.squash)]
-        if done:
-            done()
+        fit = problem.solve(_training(problem, reduced, np.arange(len(reduced.coordinates))))
+        judges = _held_out_features(problem, reduced, place.index)
+        tally = _tally(fit, judges, problem.held_out, problem.squash)
     else:
-        moments = _fold_moments(problem, Z)
-        fits = []
-        for (train, _), known in zip(problem.splits, moments, strict=True):
-            fits.append(problem.solve(_training(problem, reduced, train, known)))
-            if done:
-                done()
-        tallies = [
-            _tally(fit, Z[test], samples.take(test), problem.squash, reduced.products_of(test, train))
-            for fit, (train, test) in zip(fits, problem.splits, strict=True)
-        ]
-    return Explored(sum(tallies[1:], start=tallies[0]) if tallies else None, reduced, fits)
+        train, test = problem.splits[fold]
+        fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
+        products = reduced.products_of(test, train)
+        tally = _tally(fit, reduced.coordinates[test], problem.samples.take(test), problem.squash, products)
+    if done:
+        done()
+    return fit, tally
+
+
+def _pooled(reduced: Reduced, judged: list[tuple[Candidates, Tally]]) -> Explored:
+    tallies = [tally for _, tally in judged]
+    return Explored(sum(tallies[1:], start=tallies[0]) if tallies else None, reduced, [fit for fit, _ in judged])
 
 
 def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> NDArray:
