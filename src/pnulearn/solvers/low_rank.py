@@ -11,6 +11,7 @@ I/p − R′U s/(p (s D + p)) U′R, which divides by no small eigenvalue and ne
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -197,4 +198,5 @@ def _pairs(n: int) -> tuple[NDArray, NDArray, NDArray]:
 
 def rows_times(stack: NDArray, matrix: NDArray) -> NDArray:
     """stack @ matrix as a single product, whatever the leading shape of the stack."""
-    return (stack.reshape(-1, stack.shape[-1]) @ matrix).reshape(*stack.shape[:-1], matrix.shape[-1])
+    flat = stack.reshape(math.prod(stack.shape[:-1]), stack.shape[-1])
+    return (flat @ matrix).reshape(*stack.shape[:-1], matrix.shape[-1])
