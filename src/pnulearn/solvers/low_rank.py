@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pnulearn.solvers.candidates import Training
 from pnulearn.solvers.ridge_problem import Population, RidgeProblem
 
-PRODUCTS_AT_ONCE = 2**20
+PRODUCTS_AT_ONCE = 2**15  # so many stay in the cache
 
 
 class Frame(Protocol):
