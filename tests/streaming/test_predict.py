@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pnulearn import PNUClassifier
-from pnulearn.streaming import fit_files, predict_files
+from pnulearn.streaming import fit_files, predict, predict_files
 
 from .problems import COLUMNS, mixture, table, write_parquet
 
@@ -146,6 +146,21 @@ def test_two_processes_writing_the_same_output_do_not_mix(model, rows, tmp_path,
     assert [process.wait(200) for process in processes] == [0, 0]
     assert_allclose(pq.read_table(output)["score"], scores, atol=1e-4)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.parquet"]
+
+
+def test_the_slower_of_two_processes_finds_the_work_done(model, rows, tmp_path, scores, monkeypatch):
+    """The other one finishes and clears up while this one is about to write a part."""
+    output, honest = tmp_path / "out.parquet", predict.write_atomically
+
+    def late(path, write):
+        if path.name.startswith("part-"):
+            monkeypatch.setattr(predict, "write_atomically", honest)
+            predict_files(model, rows, output)
+        return honest(path, write)
+
+    monkeypatch.setattr(predict, "write_atomically", late)
+    predict_files(model, rows, output)
+    assert_allclose(pq.read_table(output)["score"], scores, atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,13 @@ def predict_files(
     job = _Job(model, source.without_parts(), tuple(keep), probabilities, kind or ".parquet", bool(kind))
     files = [folder / f"part-{number:05d}{job.kind}" for number in range(len(source.parts))]
     missing = [(part, file) for part, file in zip(source.parts, files, strict=True) if not file.exists()]
-    for _ in InThreads(n_jobs)(_Writing(job, dict(missing)), [part for part, _ in missing]):
-        pass
+    try:
+        for _ in InThreads(n_jobs)(_Writing(job, dict(missing)), [part for part, _ in missing]):
+            pass
+    except FileNotFoundError as error:  # another process was doing the same, has finished and cleared up
+        if not (kind and target.exists() and error.filename and folder in Path(error.filename).parents):
+            raise
+        return target
     if kind:
         _join(target, kind, files, job.header)
         shutil.rmtree(folder, ignore_errors=True)
