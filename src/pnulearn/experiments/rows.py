@@ -8,15 +8,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+try:
+    from fcntl import LOCK_EX, flock
+except ImportError:  # Windows, where a blank line may come between rows of two processes; `read` passes it over
+    LOCK_EX = 0
+
+    def flock(fd: int, operation: int, /) -> None:
+        """Nothing to lock with."""
+
+
 Row = dict[str, Any]
 
 
 def append(path: Path, row: Row) -> None:
-    """Add one row in a single write, so that several processes may share the file."""
+    """Add one row in a single write under a lock, so that several processes may share the file."""
     line = json.dumps(row, allow_nan=True) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
+        flock(handle, LOCK_EX)  # closing the file releases it
         if _ends_inside_a_line(handle):
             line = "\n" + line
         os.write(handle, line.encode())
