@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from fcntl import LOCK_EX, flock
+    import fcntl
 except ImportError:  # Windows, where a blank line may come between rows of two processes; `read` passes it over
-    LOCK_EX = 0
-
-    def flock(fd: int, operation: int, /) -> None:
-        """Nothing to lock with."""
-
+    fcntl = None  # type: ignore[assignment]
 
 Row = dict[str, Any]
 
@@ -26,7 +22,8 @@ def append(path: Path, row: Row) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        flock(handle, LOCK_EX)  # closing the file releases it
+        if fcntl:
+            fcntl.flock(handle, fcntl.LOCK_EX)  # closing the file releases it
         if _ends_inside_a_line(handle):
             line = "\n" + line
         os.write(handle, line.encode())

@@ -71,7 +71,7 @@ class Called:
         errors = self.size * self.share
         pair = [index for index in range(3) if index != third]
         axes = [betaincinv(errors[i] + 0.5, self.size[i] - errors[i] + 0.5, QUANTILES) for i in pair]
-        rates = np.empty((3, len(QUANTILES) ** 2))
+        rates = np.zeros((3, len(QUANTILES) ** 2))  # all three ties are computed below, so nothing may be undefined
         rates[pair] = np.reshape(np.meshgrid(*axes), (2, -1))
         fnr, fpr, called = rates
         rates[third] = (
