@@ -23,9 +23,9 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before NumPy starts its threads
 
 import argparse
-from pathlib import Path
 
 import numpy as np
+from real_sets import real_set
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import minmax_scale
 
@@ -42,10 +42,9 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name == "gaussians":
         X, y = two_gaussians(np.random.default_rng(0), 5000, distance=3.0)
         return minmax_scale(X), y
-    file = Path(os.environ.get("PNULEARN_DATA", "")) / "banana.npz"
-    if "PNULEARN_DATA" in os.environ and file.is_file():
-        with np.load(file) as data:
-            return minmax_scale(data["X"].astype(float)), data["y"].astype(int)
+    found = real_set("banana")
+    if found is not None:
+        return found
     print("banana: not at hand (set PNULEARN_DATA to a folder with banana.npz), generated bananas instead")
     X, y = bananas(np.random.default_rng(0), 5000)
     return minmax_scale(X), y

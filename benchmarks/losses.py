@@ -20,11 +20,10 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from real_sets import real_or_gaussian_set
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from pnulearn import PNUClassifier, risks
@@ -40,18 +39,6 @@ from pnulearn.solvers.smooth import SmoothProblem
 PRIOR, ETA, ALPHA = 0.5, 0.5, 1e-2
 SETS = {"banana": 2, "waveform": 21}
 SEPARATE = 60  # candidates that are really fitted by themselves
-
-
-def load(name: str, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """The named set if it is at hand, else two Gaussian classes in as many dimensions."""
-    file = Path(os.environ.get("PNULEARN_DATA", "")) / f"{name}.npz"
-    if "PNULEARN_DATA" in os.environ and file.is_file():
-        with np.load(file) as data:
-            return minmax_scale(data["X"].astype(float)), data["y"].astype(int)
-    print(f"{name}: not at hand (set PNULEARN_DATA to a folder with {name}.npz), generated data instead")
-    rng = np.random.default_rng(0)
-    y = rng.choice([-1, 1], size=1000)
-    return minmax_scale(rng.normal(size=(1000, dimension)) + 0.5 * y[:, None]), y
 
 
 def draw(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +82,7 @@ def separate_seconds(X: np.ndarray) -> float:
 def search_table(losses: list[str]) -> None:
     print(f"{'search of 5,040 models':38}{'seconds':>10}{'x squared':>12}")
     for name, dimension in SETS.items():
-        rows = draw(*load(name, dimension))
+        rows = draw(*real_or_gaussian_set(name, dimension))
         times = {loss: search_seconds(loss, *rows) for loss in losses}
         times["logistic, nothing shared"] = separate_seconds(rows[0])
         for loss, value in times.items():
@@ -110,7 +97,7 @@ def search_seconds(loss: str, X: np.ndarray, y: np.ndarray) -> float:
 def single_table() -> None:
     print(f"\n{'single fit, 350 rows':60}{'ms':>8}{'ratio':>8}")
     for name, dimension in SETS.items():
-        X, _ = draw(*load(name, dimension))
+        X, _ = draw(*real_or_gaussian_set(name, dimension))
         for loss, runs in single_fits(X).items():
             ours, *others = ((label, 1e3 * seconds(run, 20)) for label, run in runs.items())
             print(f"{f'{name}, {loss}, {ours[0]}':60}{ours[1]:8.2f}")

@@ -16,13 +16,12 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from pywsl.ssl.pnu_mr import PNU_SL, PNU_SL_FastCV
+from real_sets import real_or_gaussian_set
 from scipy.spatial.distance import pdist
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import minmax_scale
 
 from pnulearn import PNUClassifier, PNUStratifiedKFold
 from pnulearn.basis import BANDWIDTH_FACTORS
@@ -31,18 +30,6 @@ from pnulearn.solvers.candidates import ALPHAS, ETAS
 PRIOR, N_CENTERS, ROUNDS = 0.5, 350, 5
 OUR_REPEATS = 10
 GRID_SAMPLE = 60  # candidates of GridSearchCV that are really run
-
-
-def load(name: str, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """The named set if it is at hand, else two Gaussian classes in as many dimensions."""
-    file = Path(os.environ.get("PNULEARN_DATA", "")) / f"{name}.npz"
-    if "PNULEARN_DATA" in os.environ and file.is_file():
-        with np.load(file) as data:
-            return minmax_scale(data["X"].astype(float)), data["y"].astype(int)
-    print(f"{name}: not at hand (set PNULEARN_DATA to a folder with {name}.npz), generated data instead")
-    rng = np.random.default_rng(0)
-    y = rng.choice([-1, 1], size=1000)
-    return minmax_scale(rng.normal(size=(1000, dimension)) + 0.5 * y[:, None]), y
 
 
 def draw(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +86,7 @@ def linear_algebra(X: np.ndarray, bandwidths: np.ndarray) -> Callable[[], None]:
 
 def compare(name: str, dimension: int) -> None:
     """Time every contender on one set and print a line."""
-    X, y = draw(*load(name, dimension), seed=0)
+    X, y = draw(*real_or_gaussian_set(name, dimension), seed=0)
     bandwidths = np.median(pdist(X)) * np.array(BANDWIDTH_FACTORS)
     options = {"prior": PRIOR, "bandwidth": bandwidths, "centers": "all", "unlabeled": 0, "random_state": 0}
     models = {

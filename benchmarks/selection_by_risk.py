@@ -16,12 +16,11 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before NumPy starts its threads
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from real_sets import real_set
 from scipy.spatial.distance import cdist, pdist
-from sklearn.preprocessing import minmax_scale
 
 from pnulearn.losses import ZeroOne, as_loss
 from pnulearn.metrics.risk import choose_mix, class_parts
@@ -37,12 +36,10 @@ TIES = ("the first candidate", "the lower squared-loss risk")
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray] | None:
-    file = Path(os.environ.get("PNULEARN_DATA", "")) / f"{name}.npz"
-    if "PNULEARN_DATA" not in os.environ or not file.is_file():
+    found = real_set(name)
+    if found is None:
         print(f"{name}: left out. Set PNULEARN_DATA to a folder with {name}.npz holding X and y (OpenML has the set).")
-        return None
-    with np.load(file) as data:
-        return minmax_scale(data["X"].astype(float)), data["y"].astype(int)
+    return found
 
 
 def split(y: np.ndarray, prior: float, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -29,13 +29,11 @@ from pnulearn.parameters import check_parameters, feasible_risk, refuse_if_too_l
 from pnulearn.persistence import ModelFileError, read_archive, write_archive
 from pnulearn.priors.resolve import resolve_prior
 from pnulearn.samples import Samples, Sampling
-from pnulearn.search import Model, Problem, Split, assemble, explore, tabulate
+from pnulearn.search import ROW_CHUNK, Model, Problem, Split, assemble, explore, tabulate
 from pnulearn.selection import SearchTable, average_weights, best_candidate
 from pnulearn.solvers.candidates import ALPHAS, Mixes
 from pnulearn.solvers.iterative import WatchedSolver, candidate_solver, squashing
 from pnulearn.streaming.incremental import add_batch
-
-ROW_CHUNK = 4096
 
 
 class PNUClassifier(PartiallyLabeledClassifier):

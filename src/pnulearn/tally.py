@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from pnulearn.risks import pnu
 
-ROW_CHUNK = 4096
-
 
 @dataclass(frozen=True)
 class Tally:

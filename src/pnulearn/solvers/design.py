@@ -32,6 +32,10 @@ class Design:
         """Features with the column of the intercept, if there is one."""
         return np.column_stack([self.features, np.ones(len(self.features))]) if self.intercept else self.features
 
+    def reach(self, push: NDArray, alpha: float) -> float:
+        """How far scores roam when rows are pushed and only the penalty holds them: √(mean of |Φ Φ′push| / 2α)."""
+        return float(np.sqrt(np.abs(self.features @ (push @ self.features)).mean() / (2 * alpha)))
+
     def scores(self, coef: NDArray, intercept: float) -> NDArray:
         """g on the rows."""
         return self.features @ coef + intercept

@@ -140,8 +140,7 @@ def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factor
     kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
     n = len(pieces.slope)
     unheld = np.bincount(row, jump / 2, n) - pieces.slope
-    roaming = design.features @ (unheld @ design.features) / (2 * alpha)
-    width = max(SMALLEST_WIDTH, float(np.sqrt(np.abs(roaming).mean())))
+    width = max(SMALLEST_WIDTH, design.reach(unheld, alpha))
     stiffness = jump / (2 * width)
     give = np.bincount(row, stiffness, n)
     push = np.bincount(row, stiffness * (kink + width), n) - pieces.slope

@@ -52,8 +52,7 @@ def _start(pieces: Pieces, design: Design, alpha: float) -> _Rounded:
     """
     n, b = design.features.shape
     unheld = pieces.jumps.sum(axis=1) / 2 - pieces.slope
-    roaming = design.features @ (unheld @ design.features) / (2 * alpha)
-    width = max(SMALLEST_FIRST_WIDTH, float(np.sqrt(np.abs(roaming).mean())))
+    width = max(SMALLEST_FIRST_WIDTH, design.reach(unheld, alpha))
     return _Rounded(pieces, design, alpha, width, np.zeros(b), 0.0, np.zeros(n))
 
 
