@@ -34,7 +34,7 @@ class Reduced:
 
     def products_of(self, some: NDArray, others: NDArray) -> NDArray | None:
         """Inner products of some rows with others, if they are known."""
-        return None if self.products is None else self.products[np.ix_(some, others)]
+        return None if self.products is None else self.products.take(some, axis=0).take(others, axis=1)
 
     def lift(self, coefficients: NDArray) -> NDArray:
         """Coefficients of the original basis functions, along the last axis."""

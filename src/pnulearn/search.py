@@ -24,6 +24,7 @@ from pnulearn.solvers.candidates import Candidates, Mixes, Training
 from pnulearn.tally import Tally, membership
 
 ROW_CHUNK = 4096
+SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
 Split = tuple[NDArray, NDArray]
 
 
@@ -60,12 +61,37 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Explored:
-    """One bandwidth after validation: its tally, its coordinates and the candidates fitted on every split."""
+class Judged:
+    """One bandwidth on one split: the tally, and either all scores of the rows held out or the fitted candidates.
 
-    tally: Tally | None
+    Scores of few rows take less room than the candidates; without the latter, memory is used again and stays warm.
+    """
+
+    tally: Tally
+    scores: NDArray | None
+    fit: Candidates | None
+
+    def mixed_scores(self, weight: NDArray, features: NDArray) -> NDArray:
+        """Σ weight (C, J) × scores of the rows held out, which have these features: shape (K, n)."""
+        if self.scores is not None:
+            return np.tensordot(self.scores, weight, axes=((1, 2), (0, 1)))
+        assert self.fit is not None
+        coef, intercept = self.fit.average(weight)
+        return coef @ features.T + intercept[:, None]
+
+
+@dataclass(frozen=True)
+class Explored:
+    """One bandwidth after validation: its coordinates and what was found on every split."""
+
     reduced: Reduced
-    fits: list[Candidates]
+    judged: list[Judged]
+
+    @property
+    def tally(self) -> Tally | None:
+        """Pooled over the splits."""
+        tallies = [one.tally for one in self.judged]
+        return sum(tallies[1:], start=tallies[0]) if tallies else None
 
 
 @dataclass(frozen=True)
@@ -87,7 +113,7 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
         places = threads(delayed(_prepare)(problem, index) for index in bandwidths)
         judged = threads(delayed(_judge)(problem, place, fold, done) for place in places for fold in folds)
     return [
-        _pooled(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
+        Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
         for index, place in enumerate(places)
     ]
 
@@ -106,7 +132,7 @@ def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs
 def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., NDArray]) -> SearchTable:
     """Validation results of every candidate, with the weights that `weigh(zero_one, squared, n_labels)` gives."""
     zero_one = squared = np.zeros((len(explored), len(problem.mixes), len(problem.alphas)))
-    tallies = [result.tally for result in explored if result.tally is not None]
+    tallies = [tally for tally in (result.tally for result in explored) if tally is not None]
     n_labels = 0.0
     if tallies:
         zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
@@ -140,26 +166,24 @@ def _prepare(problem: Problem, index: int) -> _Place:
     return _Place(index, reduced, _fold_moments(problem, reduced.coordinates))
 
 
-def _judge(problem: Problem, place: _Place, fold: int, done: Callable[[], None] | None) -> tuple[Candidates, Tally]:
+def _judge(problem: Problem, place: _Place, fold: int, done: Callable[[], None] | None) -> Judged:
     """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the rows held out."""
     reduced = place.reduced
     if problem.held_out is not None:
         fit = problem.solve(_training(problem, reduced, np.arange(len(reduced.coordinates))))
-        judges = _held_out_features(problem, reduced, place.index)
-        tally = _tally(fit, judges, problem.held_out, problem.squash)
+        features = _held_out_features(problem, reduced, place.index)
+        tally, _ = _tally(fit, features, problem.held_out, problem.squash)
+        judged = Judged(tally, None, fit)
     else:
         train, test = problem.splits[fold]
         fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
         products = reduced.products_of(test, train)
-        tally = _tally(fit, reduced.coordinates[test], problem.samples.take(test), problem.squash, products)
+        held_out = problem.samples.take(test)
+        tally, scores = _tally(fit, reduced.coordinates[test], held_out, problem.squash, products)
+        judged = Judged(tally, scores, fit if scores is None else None)
     if done:
         done()
-    return fit, tally
-
-
-def _pooled(reduced: Reduced, judged: list[tuple[Candidates, Tally]]) -> Explored:
-    tallies = [tally for _, tally in judged]
-    return Explored(sum(tallies[1:], start=tallies[0]) if tallies else None, reduced, [fit for fit, _ in judged])
+    return judged
 
 
 def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> NDArray:
@@ -172,8 +196,10 @@ def _assemble_bandwidth(
     """Coefficients (K, b) and intercepts (K,) from all rows, and validation scores (K, n) of this bandwidth's part."""
     Z = result.reduced.coordinates
     if problem.held_out is not None:
-        coef, intercept = result.fits[0].average(weight)
-        scores = coef @ _held_out_features(problem, result.reduced, index).T + intercept[:, None]
+        fit = result.judged[0].fit
+        assert fit is not None
+        coef, intercept = fit.average(weight)
+        scores = result.judged[0].mixed_scores(weight, _held_out_features(problem, result.reduced, index))
     else:
         final, final_weight = _training(problem, result.reduced, np.arange(len(Z))), weight
         if np.count_nonzero(weight) == 1:
@@ -181,9 +207,8 @@ def _assemble_bandwidth(
             final, final_weight = final.only(mix, alpha), weight[mix, alpha].reshape(1, 1)
         coef, intercept = problem.solve(final).average(final_weight)
         scores = np.full((len(coef), len(Z)), np.nan)
-        for fit, (_, test) in zip(result.fits, problem.splits, strict=True):
-            fold_coef, fold_intercept = fit.average(weight)
-            scores[:, test] = fold_coef @ Z[test].T + fold_intercept[:, None]
+        for judged, (_, test) in zip(result.judged, problem.splits, strict=True):
+            scores[:, test] = judged.mixed_scores(weight, Z[test])
     return result.reduced.lift(coef), intercept, scores
 
 
@@ -192,7 +217,7 @@ def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moment
     codes = samples.codes[rows]
     population = np.arange(len(rows)) if samples.sampling == "single_set" else np.flatnonzero(codes < 0)
     return Training(
-        reduced.coordinates[rows],
+        reduced.coordinates,
         codes,
         samples.weight[rows],
         population,
@@ -201,7 +226,8 @@ def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moment
         problem.alphas,
         problem.basis.intercept,
         moments,
-        reduced.products_of(rows, rows),
+        reduced.products,
+        rows,
     )
 
 
@@ -225,15 +251,17 @@ def _tally(
     rows: Samples,
     squash: Callable[[NDArray], NDArray] | None,
     products: NDArray | None = None,
-) -> Tally:
+) -> tuple[Tally, NDArray | None]:
+    """The tally of all candidates on these rows, and their scores (K, C, J, n) if that is not too many numbers."""
     groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
-    chunks = [slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK)]
-    known = [None if products is None else products[chunk] for chunk in chunks]
+    if len(features) <= ROW_CHUNK:
+        scores = fit.scores(features, products)
+        return Tally.of(scores, groups, squash), scores if scores.size <= SCORES_KEPT else None
     tallies = [
-        Tally.of(fit.scores(features[chunk], part), groups[chunk], squash)
-        for chunk, part in zip(chunks, known, strict=True)
+        Tally.of(fit.scores(features[chunk], None if products is None else products[chunk]), groups[chunk], squash)
+        for chunk in (slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK))
     ]
-    return sum(tallies[1:], start=tallies[0])
+    return sum(tallies[1:], start=tallies[0]), None
 
 
 def _progress(n_bandwidths: int, n_folds: int) -> Callable[[], None]:

@@ -12,8 +12,8 @@ from pnulearn.basis import BANDWIDTH_FACTORS, gaussian, squared_distances
 from pnulearn.risks import empirical_risk, pnu, punu
 from pnulearn.solvers import low_rank
 from pnulearn.solvers.candidates import ALPHAS, Mixes, Training
-from pnulearn.solvers.ridge import ridge_problem, solve_one_by_one, squared_candidates
-from pnulearn.solvers.ridge_problem import Population
+from pnulearn.solvers.ridge import solve_one_by_one, squared_candidates
+from pnulearn.solvers.ridge_problem import RidgeProblem
 
 PRIOR = 0.3
 
@@ -85,7 +85,7 @@ def test_the_papers_grid_to_1e_7(risk, factor, intercept):
     X = rng.random((350, 2))
     bandwidth = factor * np.median(pdist(X))
     training = problem(35, 15, 300, 2, mixes=Mixes.of(risk, None), intercept=intercept, prior=0.5)
-    training = replace(training, features=gaussian(squared_distances(X, X), bandwidth))
+    training = replace(training, table=gaussian(squared_distances(X, X), bandwidth))
     assert_grid_equals_separate_solves(training, 1e-7, n_checked=8)
 
 
@@ -97,16 +97,13 @@ def test_all_routes_agree(intercept, single_set):
         training = replace(training, population=np.arange(21))
     rng = np.random.default_rng(0)
     training = replace(training, weight=rng.integers(1, 4, size=21).astype(float))
-    population = Population.of_rows(training.features[training.population], training.weight[training.population])
-    task = ridge_problem(training, np.array([0.0, 0.4, 1.0]), population)
+    task = RidgeProblem.of(training, np.array([0.0, 0.4, 1.0]))
     routes = [
-        low_rank.solve_from_gram(task, population),
-        low_rank.solve_from_rows(task, training, training.population),
-        low_rank.solve_from_rows(
-            task, replace(training, products=training.features @ training.features.T), training.population
-        ),
+        low_rank.solve_from_gram(task, task.population),
+        low_rank.solve_from_rows(task, training),
+        low_rank.solve_from_rows(task, replace(training, products=training.features @ training.features.T)),
     ]
-    wanted = solve_one_by_one(task, population)[0]
+    wanted = solve_one_by_one(task)[0]
     new = rng.normal(size=(7, 23))
     for coefficients, frame in routes:
         assert_allclose(frame.lift(coefficients), wanted, atol=1e-8)
@@ -171,7 +168,7 @@ def test_unlabelled_rows_that_repeat_the_labelled_ones_make_the_mix_irrelevant()
     training = problem(3, 7, 0, 5)
     features = np.vstack([training.features, training.features])
     codes = np.concatenate([training.codes, np.full(10, -1)])
-    doubled = replace(training, features=features, codes=codes, weight=np.ones(20), population=np.arange(10, 20))
+    doubled = replace(training, table=features, codes=codes, weight=np.ones(20), population=np.arange(10, 20))
     scores = squared_candidates(doubled).scores(features)[0]
     assert_allclose(scores, np.broadcast_to(scores[:1], scores.shape), atol=1e-10)
 
@@ -190,7 +187,7 @@ def test_weights_equal_repeated_rows():
     weighted = replace(training, weight=weight.astype(float))
     repeated = replace(
         training,
-        features=training.features[rows],
+        table=training.features[rows],
         codes=training.codes[rows],
         weight=np.ones(len(rows)),
         population=np.flatnonzero(training.codes[rows] < 0),
@@ -201,5 +198,5 @@ def test_weights_equal_repeated_rows():
 
 def test_duplicated_columns_give_a_finite_answer():
     training = problem(4, 3, 20, 6)
-    doubled = replace(training, features=np.hstack([training.features] * 2))
+    doubled = replace(training, table=np.hstack([training.features] * 2))
     assert np.isfinite(squared_candidates(doubled).scores(doubled.features)).all()

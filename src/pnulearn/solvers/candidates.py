@@ -56,11 +56,12 @@ class Mixes:
 class Training:
     """Rows to learn from, in features, and the candidates to learn.
 
-    `population` numbers the rows that stand for U. Its moments, and the inner products of all rows, may be handed over
-    where they are already known.
+    `rows` numbers the rows to learn from in a table of features, and in the table of all inner products where that is
+    known; None stands for all rows. `population` numbers those of them that stand for U. U's moments may be handed over
+    as well.
     """
 
-    features: NDArray
+    table: NDArray
     codes: NDArray
     weight: NDArray
     population: NDArray
@@ -70,6 +71,24 @@ class Training:
     intercept: bool
     population_moments: Moments | None = None
     products: NDArray | None = None
+    rows: NDArray | None = None
+
+    @cached_property
+    def features(self) -> NDArray:
+        """Features of the rows to learn from. Solvers that live on inner products never ask for this copy."""
+        return self.table if self.rows is None else self.table[self.rows]
+
+    def features_of(self, some: NDArray) -> NDArray:
+        """Features of some of the rows."""
+        return self.table[self._in_table(some)]
+
+    def products_of(self, some: NDArray) -> NDArray:
+        """Inner products of some of the rows."""
+        if self.products is None:
+            features = self.features_of(some)
+            return features @ features.T
+        numbers = self._in_table(some)
+        return self.products.take(numbers, axis=0).take(numbers, axis=1)
 
     @cached_property
     def labeled(self) -> NDArray:
@@ -83,6 +102,9 @@ class Training:
     def only(self, mix: int, alpha: int) -> Training:
         """The same rows with a single candidate."""
         return replace(self, mixes=self.mixes.take(mix), alphas=self.alphas[alpha : alpha + 1])
+
+    def _in_table(self, some: NDArray) -> NDArray:
+        return some if self.rows is None else self.rows[some]
 
 
 class Candidates(Protocol):

@@ -51,25 +51,8 @@ class Axes:
         return coefficients @ self.vectors.T
 
 
-@dataclass(frozen=True)
-class RowMixtures:
-    """Mixtures of the training rows: features (n, b) and as many weights per vector (n, f)."""
-
-    features: NDArray
-    weights: NDArray
-
-    def coordinates(self, features: NDArray, products: NDArray | None = None) -> NDArray:
-        products = features @ self.features.T if products is None else products
-        return products @ self.weights
-
-    def lift(self, coefficients: NDArray) -> NDArray:
-        return coefficients @ self.weights.T @ self.features
-
-
-def is_cheaper(problem: RidgeProblem, side: int) -> bool:
+def is_cheaper(points: int, r: int, b: int, side: int) -> bool:
     """Compare flops: one eigendecomposition of that size and r × r systems, or a b × b system per grid point."""
-    r, b = problem.rows.shape
-    points = len(problem.shares) * len(problem.alphas)
     return 9 * side**3 + points * (side * r**2 + r**3) < points * 2 / 3 * b**3
 
 
@@ -79,7 +62,7 @@ def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[NDAr
     values, V = np.linalg.eigh(population.gram(problem.origin))
     inverse = 1 / (np.outer(s, values) + penalty[:, None])  # (points, f)
     F, m = problem.rows @ V, problem.mean @ V
-    y = _small_systems(problem, weighted_grams(F, (1 - s)[:, None] * inverse), (inverse * m) @ F.T)
+    y = _small_systems(problem, F, inverse, (inverse * m) @ F.T)
     along = rows_times(y, F)
     if not problem.intercept:
         along[:, -1] -= m
@@ -87,23 +70,24 @@ def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[NDAr
     return along, Axes(V)
 
 
-def solve_from_rows(problem: RidgeProblem, training: Training, population: NDArray) -> tuple[NDArray, Frame]:
+def solve_from_rows(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame]:
     """The same from the eigenvectors of R R′, when the population has fewer rows than there are basis functions."""
     s, penalty = problem.grid_points
-    n = len(population)
-    rows = _ScaledRows.of(problem, training, population)
-    products = rows.products(training)
+    rows = _ScaledRows.of(problem, training)
+    n, products = rows.n_population, rows.products()
     values, U = np.linalg.eigh(products[:n, :n])
     F, m = products[n:, :n] @ U, rows.scale[:n] @ U  # m = R′ scale
     inverse = 1 / (np.outer(s, values) + penalty[:, None])
-    weights = np.column_stack([-(s / penalty)[:, None] * inverse, 1 / penalty])
-    grams = weighted_grams(F, (1 - s)[:, None] * weights, products[n:, n:])
-    y = _small_systems(problem, grams, (inverse * m) @ F.T)
-    along = rows_times(y, F) * weights[:, None, :-1]
+    weights = np.empty((len(s), n + 1))
+    np.multiply(inverse, (-s / penalty)[:, None], out=weights[:, :-1])
+    weights[:, -1] = 1 / penalty
+    y = _small_systems(problem, F, weights, (inverse * m) @ F.T, products[n:, n:])
+    coefficients = np.empty((*y.shape[:2], n + y.shape[2]))
+    np.multiply(rows_times(y, F), weights[:, None, :-1], out=coefficients[:, :, :n])
     if not problem.intercept:
-        along[:, -1] -= inverse * m
-    coefficients = np.concatenate([along, y / penalty[:, None, None]], axis=2)
-    return coefficients, RowMixtures(training.features, rows.mixtures(U))
+        coefficients[:, -1, :n] -= inverse * m
+    np.divide(y, penalty[:, None, None], out=coefficients[:, :, n:])
+    return coefficients, RowMixtures(rows, U)
 
 
 @dataclass(frozen=True)
@@ -113,59 +97,89 @@ class _ScaledRows:
     The origin is m_U as weights of all training rows; labelled ones stand in for a population that is not there.
     """
 
+    training: Training
+    n_population: int
     order: NDArray
     scale: NDArray
-    origin: NDArray
-    centred: bool
+    origin: NDArray | None
 
     @classmethod
-    def of(cls, problem: RidgeProblem, training: Training, population: NDArray) -> _ScaledRows:
-        weight = training.weight[population]
-        root = np.sqrt(weight / weight.sum())
-        origin = np.zeros(len(training.codes))
-        if len(population):
-            origin[population] = root**2
-        else:
-            origin[training.labeled] = problem.q**2
+    def of(cls, problem: RidgeProblem, training: Training) -> _ScaledRows:
+        population = training.population[:0] if problem.population is None else training.population
+        root = np.sqrt(problem.population.weight) if problem.population else np.zeros(0)
         order = np.concatenate([population, training.labeled])
-        return cls(order, np.concatenate([root, problem.q]), origin, problem.intercept)
+        origin = None
+        if problem.intercept:
+            origin = np.zeros(len(training.codes))
+            origin[population if len(population) else training.labeled] = (root if len(population) else problem.q) ** 2
+        return cls(training, len(population), order, np.concatenate([root, problem.q]), origin)
 
-    def products(self, training: Training) -> NDArray:
+    def products(self) -> NDArray:
         """Inner products of these rows."""
-        J = training.features @ training.features.T if training.products is None else training.products
-        products = J[np.ix_(self.order, self.order)]
-        if self.centred:
+        if self.origin is None:
+            products = self.training.products_of(self.order)
+        else:
+            J = self.training.products_of(np.arange(len(self.origin)))
             to_origin = J @ self.origin
             to_origin -= 0.5 * (self.origin @ to_origin)
-            products -= to_origin[self.order] + to_origin[self.order, None]
+            products = J[np.ix_(self.order, self.order)] - (to_origin[self.order] + to_origin[self.order, None])
         products *= self.scale
         products *= self.scale[:, None]
         return products
 
-    def mixtures(self, U: NDArray) -> NDArray:
-        """R′U and the rows of F′, as weights of the training rows."""
-        n, columns = len(U), np.arange(len(U), len(self.order))
-        weights = np.zeros((len(self.origin), len(self.order)))
-        weights[self.order[:n], :n] = self.scale[:n, None] * U
-        weights[self.order[n:], columns] = self.scale[n:]
-        if self.centred:
-            weights -= np.outer(self.origin, np.concatenate([self.scale[:n] @ U, self.scale[n:]]))
-        return weights
+
+@dataclass(frozen=True)
+class RowMixtures:
+    """R′U and the rows of F′: mixtures of the training rows."""
+
+    rows: _ScaledRows
+    U: NDArray
+
+    def coordinates(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+        products = features @ self.rows.training.features.T if products is None else products
+        scaled = products.take(self.rows.order, axis=1) * self.rows.scale
+        coordinates = self._turned(scaled)
+        if self.rows.origin is not None:
+            coordinates -= np.outer(products @ self.rows.origin, self._turned(self.rows.scale))
+        return coordinates
+
+    def lift(self, coefficients: NDArray) -> NDArray:
+        n, order, scale = self.rows.n_population, self.rows.order, self.rows.scale
+        weights = np.zeros((*coefficients.shape[:-1], len(self.rows.training.codes)))
+        weights[..., order[:n]] += (coefficients[..., :n] @ self.U.T) * scale[:n]
+        weights[..., order[n:]] += coefficients[..., n:] * scale[n:]
+        if self.rows.origin is not None:
+            weights -= (coefficients @ self._turned(scale))[..., None] * self.rows.origin
+        return weights @ self.rows.training.features
+
+    def _turned(self, scaled: NDArray) -> NDArray:
+        """Numbers that belong to the scaled rows, in terms of this frame."""
+        n = len(self.U)
+        return np.concatenate([scaled[..., :n] @ self.U, scaled[..., n:]], axis=-1)
 
 
-def _small_systems(problem: RidgeProblem, H: NDArray, mean_part: NDArray) -> NDArray:
-    """y of every grid point, shape (points, K + 1, r), from (1 − s) F′B⁻¹F, which is overwritten, and F′B⁻¹m."""
+def _small_systems(
+    problem: RidgeProblem, F: NDArray, weights: NDArray, mean_part: NDArray, plus: NDArray | None = None
+) -> NDArray:
+    """y of every grid point, shape (points, K + 1, r), where F′B⁻¹F is the weighted Gram matrix of that point.
+
+    `mean_part` is F′B⁻¹m. Where s = 1 labelled rows have no weight in the matrix, and nothing is to be solved.
+    """
     s, _ = problem.grid_points
     q = problem.q
-    right = np.column_stack([q[:, None] * problem.signs, q])
-    right = np.repeat(right[None], len(s), axis=0)
-    if problem.intercept:
-        H -= (1 - s)[:, None, None] * q[:, None] * (q @ H)[:, None, :]
-    else:
+    right = np.repeat(np.column_stack([q[:, None] * problem.signs, q])[None], len(s), axis=0)
+    if not problem.intercept:
         right[:, :, -1] += (1 - s)[:, None] * mean_part
-    diagonal = np.arange(len(q))
-    H[:, diagonal, diagonal] += 1
-    return np.linalg.solve(H, right).swapaxes(1, 2)
+    some = np.flatnonzero(s < 1)
+    if len(some):
+        rest = (1 - s)[some, None]
+        H = weighted_grams(F, rest * weights[some], plus)
+        if problem.intercept:
+            H -= rest[..., None] * q[:, None] * (q @ H)[:, None, :]
+        diagonal = np.arange(len(q))
+        H[:, diagonal, diagonal] += 1
+        right[some] = np.linalg.solve(H, right[some])
+    return right.swapaxes(1, 2)
 
 
 def weighted_grams(rows: NDArray, weights: NDArray, plus: NDArray | None = None) -> NDArray:

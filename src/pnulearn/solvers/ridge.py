@@ -73,41 +73,21 @@ class RidgeCandidates:
 def squared_candidates(training: Training) -> RidgeCandidates:
     """Every candidate of a training problem under the squared loss."""
     shares, place = np.unique(training.mixes.shares, return_inverse=True)
-    population = _population(training) if shares.any() else None
-    problem = ridge_problem(training, shares, population)
+    problem = RidgeProblem.of(training, shares)
     centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
-    grid = _arranged(problem, *_solved(problem, population, training), centre)
-    return RidgeCandidates(grid, place, training.mixes.tilts)
+    return RidgeCandidates(_arranged(problem, *_solved(problem, training), centre), place, training.mixes.tilts)
 
 
-def ridge_problem(training: Training, shares: NDArray, population: Population | None) -> RidgeProblem:
-    """Labelled rows scaled by q = sqrt(θ_c × the row's share of its class), centred if there is an intercept."""
-    codes, weight = training.codes[training.labeled], training.weight[training.labeled]
-    class_weight = np.bincount(codes, weights=weight, minlength=len(training.prior))
-    q = np.sqrt(training.prior[codes] * weight / class_weight[codes])
-    signs = np.where(codes[:, None] == training.outputs, 1.0, -1.0)
-    rows = training.features[training.labeled] * q[:, None]
-    mean = q @ rows if population is None else population.mean
-    if training.intercept:
-        rows = rows - np.outer(q, mean)
-    return RidgeProblem(rows, q, signs, mean, training.intercept, shares, training.alphas)
-
-
-def _population(training: Training) -> Population:
-    if training.population_moments is not None:
-        return Population.of_moments(training.population_moments)
-    return Population.of_rows(training.features[training.population], training.weight[training.population])
-
-
-def _solved(problem: RidgeProblem, population: Population | None, training: Training) -> tuple[NDArray, Frame | None]:
+def _solved(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | None]:
     """By the route that costs least."""
-    rows = training.population if population is not None else training.population[:0]
-    size = len(problem.mean)
-    if len(rows) < size and low_rank.is_cheaper(problem, len(rows)):
-        return low_rank.solve_from_rows(problem, training, rows)
-    if population is not None and low_rank.is_cheaper(problem, size):
-        return low_rank.solve_from_gram(problem, population)
-    return solve_one_by_one(problem, population)
+    n = 0 if problem.population is None else len(training.population)
+    r, b = len(training.labeled), training.table.shape[1]
+    points = len(problem.shares) * len(problem.alphas)
+    if n < b and low_rank.is_cheaper(points, r, b, side=n):
+        return low_rank.solve_from_rows(problem, training)
+    if problem.population is not None and low_rank.is_cheaper(points, r, b, side=b):
+        return low_rank.solve_from_gram(problem, problem.population)
+    return solve_one_by_one(problem)
 
 
 def moment_grid(
@@ -122,19 +102,16 @@ def moment_grid(
     `centre`, the number 2θ − 1 of each output, asks for an unpenalised intercept. Without a population only s = 0
     makes sense.
     """
-    mean = labeled.total if population is None else population.mean
-    labeled = labeled if centre is None else labeled.about(mean)
-    none = np.zeros(0)
-    problem = RidgeProblem(none, none, none, mean, centre is not None, shares, alphas, labeled)
-    return _arranged(problem, *solve_one_by_one(problem, population), centre)
+    problem = RidgeProblem(shares, alphas, centre is not None, population, moments=labeled)
+    return _arranged(problem, *solve_one_by_one(problem), centre)
 
 
-def solve_one_by_one(problem: RidgeProblem, population: Population | None) -> tuple[NDArray, Frame | None]:
+def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
     """A b × b system per grid point, for when labelled rows are many or basis functions few."""
-    labeled = problem.labeled
-    L, G = labeled.outer, 0.0 if population is None else population.gram(problem.origin)
-    slope = labeled.total - (0 if problem.intercept else problem.mean)
-    right = np.vstack([labeled.signed, slope]).T
+    L = problem.labeled.outer
+    G = 0.0 if problem.population is None else problem.population.gram(problem.origin)
+    slope = problem.total - (0 if problem.intercept else problem.mean)
+    right = np.vstack([problem.labeled.signed, slope]).T
     coefficients = []
     for s in problem.shares:
         A = (1 - s) * L + s * G
@@ -154,8 +131,7 @@ def _arranged(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None,
         return Grid(base, slope, np.zeros(base.shape[:-1]), np.zeros(shape), frame)
     rest = (1 - problem.shares)[:, None]
     base = base - centre[:, None, None, None] * rest[..., None] * slope
-    total = problem.q @ problem.rows if problem.moments is None else problem.moments.total
-    both = np.vstack([problem.mean, total])
+    both = np.vstack([problem.mean, problem.total])
     mean, b1 = both if frame is None else frame.coordinates(both)
     offsets = [part @ mean + rest * (part @ b1) for part in (base, slope)]
     return Grid(base, slope, centre[:, None, None] - offsets[0], -offsets[1], frame)

@@ -113,7 +113,7 @@ def _products(a: NDArray, b: NDArray) -> NDArray:
 
 def _population(packed: NDArray) -> Population:
     full = unpacked(packed)
-    return Population.of_moments(Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1]))
+    return Population(moments=Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1]))
 
 
 def _explore(problem: MomentProblem, index: int) -> Fits:
