@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 
 from pnulearn.baselines import S4VM, LaplacianSVM, WellSVM
 from pnulearn.baselines.kernel import median_distance
-from pnulearn.search import single_blas_thread
+from pnulearn.threads import one_blas_thread
 
 SETS = ("banana", "spambase", "waveform")
 CONTROL = "LapSVM (control)"
@@ -162,5 +162,5 @@ def large(n_unlabeled: int) -> None:
 if __name__ == "__main__":
     what, number = [*sys.argv[1:], "splits"][0], [*sys.argv[2:], None][0]
     runs = {"splits": (splits, 10), "clouds": (clouds, 10), "large": (large, 5000)}
-    with single_blas_thread():
+    with one_blas_thread():
         runs[what][0](int(number or runs[what][1]))

@@ -6,14 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from pnulearn.basis import Basis
 from pnulearn.moments import Moments
@@ -22,6 +19,7 @@ from pnulearn.samples import Samples
 from pnulearn.selection import SearchTable
 from pnulearn.solvers.candidates import Candidates, Mixes, Training
 from pnulearn.tally import Tally, membership
+from pnulearn.threads import map_in_threads
 
 ROW_CHUNK = 4096
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
@@ -108,10 +106,8 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
     bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
     done = _progress(len(bandwidths), max(1, len(folds))) if verbose else None
-    with single_blas_thread():
-        threads = Parallel(n_jobs=n_jobs, prefer="threads")
-        places = threads(delayed(_prepare)(problem, index) for index in bandwidths)
-        judged = threads(delayed(_judge)(problem, place, fold, done) for place in places for fold in folds)
+    places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
+    judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
     return [
         Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
         for index, place in enumerate(places)
@@ -121,12 +117,12 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
 def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs: int | None = None) -> Model:
     """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight."""
     used = np.flatnonzero(weight.any(axis=(1, 2)))
-    with single_blas_thread():
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_assemble_bandwidth)(problem, explored[index], index, weight[index]) for index in used
-        )
+    tasks = [(problem, explored[index], index, weight[index]) for index in used]
+    parts = map_in_threads(_assemble_bandwidth, tasks, n_jobs)
     coefs, intercepts, scores = zip(*parts, strict=True)
-    return Model(problem.basis.bandwidths[used], np.stack(coefs, axis=1), sum(intercepts), sum(scores))
+    return Model(
+        problem.basis.bandwidths[used], np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.sum(scores, axis=0)
+    )
 
 
 def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., NDArray]) -> SearchTable:
@@ -140,16 +136,6 @@ def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., ND
         n_labels = tallies[0].effective_labels(problem.prior)
     weight = weigh(zero_one, squared, n_labels)
     return SearchTable(problem.basis.bandwidths, problem.mixes.values, problem.alphas, zero_one, squared, weight)
-
-
-def single_blas_thread() -> AbstractContextManager:
-    """Small matrices and many BLAS threads are poison: work is shared out over bandwidths and folds instead."""
-    return _blas().limit(limits=1, user_api="blas")
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()  # finding the libraries takes longer than a small fit
 
 
 @dataclass(frozen=True)

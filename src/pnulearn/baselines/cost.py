@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from pnulearn.search import single_blas_thread
+from pnulearn.threads import one_blas_thread
 
 LONG = 60.0  # seconds for one fit beyond which the user is told without asking
 SMALL = 1e11  # operations
@@ -38,7 +38,7 @@ def flops_per_second() -> float:
     """Speed of a matrix product on one core, measured now: the fastest of three."""
     A = np.full((PROBE, PROBE), 0.5)
     times = []
-    with single_blas_thread():
+    with one_blas_thread():
         for _ in range(3):
             start = perf_counter()
             A @ A

@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state
 
@@ -23,7 +22,7 @@ from pnulearn.estimator import PartiallyLabeledClassifier
 from pnulearn.inputs import read_features
 from pnulearn.labels import UNLABELED, decode_labels
 from pnulearn.samples import Samples
-from pnulearn.search import single_blas_thread
+from pnulearn.threads import map_in_threads, one_blas_thread
 
 STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
 
@@ -136,7 +135,7 @@ class Rival(PartiallyLabeledClassifier):
         self.centers_ = samples.X
         self._say(f"final fit on {len(samples.codes)} rows begins")
         start = perf_counter()
-        with single_blas_thread() if len(samples.codes) < WORTH_MANY_THREADS else nullcontext():
+        with one_blas_thread() if len(samples.codes) < WORTH_MANY_THREADS else nullcontext():
             training = self._training(samples, best["bandwidth"], shares, seed)
             parts = next(iter(self._learn(training, [best])))
         for name, part in parts.items():
@@ -194,11 +193,13 @@ class Rival(PartiallyLabeledClassifier):
         bandwidths = list(dict.fromkeys(candidate["bandwidth"] for candidate in grid))
         paths = [[c for c in grid if c["bandwidth"] == bandwidth] for bandwidth in bandwidths]
         jobs = [(path, split) for path in paths for split in splits]
-        with single_blas_thread():
-            scores = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._path_scores)(samples.take(split.train), path, split, shares, seed, f"{k + 1}/{len(jobs)}")
-                for k, (path, split) in enumerate(jobs)
-            )
+        scores = map_in_threads(
+            lambda k, path, split: self._path_scores(
+                samples.take(split.train), path, split, shares, seed, f"{k + 1}/{len(jobs)}"
+            ),
+            [(k, path, split) for k, (path, split) in enumerate(jobs)],
+            self.n_jobs,
+        )
         pooled = [
             [np.concatenate(parts) for parts in zip(*scores[start : start + len(splits)], strict=True)]
             for start in range(0, len(jobs), len(splits))

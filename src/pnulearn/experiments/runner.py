@@ -15,7 +15,7 @@ from pnulearn.datasets import DataSetMissing
 from pnulearn.experiments import rows as store
 from pnulearn.experiments.methods import load_plugins
 from pnulearn.experiments.trials import TooFewRows
-from pnulearn.search import single_blas_thread
+from pnulearn.threads import one_blas_thread
 
 Cell = dict[str, Any]
 Run = Callable[[Cell, Sequence[str], "Settings"], Iterable[store.Row]]
@@ -98,7 +98,7 @@ def run_job(run: Run, job: Job, path: Path, settings: Settings) -> tuple[str, st
     label = " ".join(str(value) for value in job.cell.values())
     load_plugins(settings.plugins)
     try:
-        with single_blas_thread():
+        with one_blas_thread():
             for row in run(job.cell, job.methods, settings):
                 store.append(path, row)
     except DataSetMissing as missing:

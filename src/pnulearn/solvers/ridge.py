@@ -29,6 +29,8 @@ from pnulearn.solvers.candidates import Training
 from pnulearn.solvers.low_rank import Frame, rows_times
 from pnulearn.solvers.ridge_problem import LabeledMoments, Population, RidgeProblem
 
+STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a megabyte
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -109,17 +111,21 @@ def moment_grid(
 def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
     """A b × b system per grid point, for when labelled rows are many or basis functions few."""
     L = problem.labeled.outer
-    G = 0.0 if problem.population is None else problem.population.gram(problem.origin)
+    G = np.zeros(()) if problem.population is None else problem.population.gram(problem.origin)
     slope = problem.total - (0 if problem.intercept else problem.mean)
     right = np.vstack([problem.labeled.signed, slope]).T
-    coefficients = []
-    for s in problem.shares:
+    diagonal, penalties = np.arange(len(L)), 4 * problem.alphas[:, None]
+    at_once = max(1, STACKED_AT_ONCE // (len(penalties) * L.size))
+    solutions = []
+    for start in range(0, len(problem.shares), at_once):
+        s = problem.shares[start : start + at_once, None, None]
         A = (1 - s) * L + s * G
         if problem.intercept:
             A -= (1 - s) ** 2 * np.outer(slope, slope)
-        stack = A + 4 * problem.alphas[:, None, None] * np.eye(len(A))
-        coefficients.append(np.linalg.solve(stack, right[None]).swapaxes(1, 2))
-    return np.concatenate(coefficients), None
+        stack = np.repeat(A[:, None], len(penalties), axis=1)
+        stack[..., diagonal, diagonal] += penalties
+        solutions.append(np.linalg.solve(stack, right))
+    return np.concatenate(solutions).reshape(-1, *right.shape).swapaxes(1, 2), None
 
 
 def _arranged(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from pnulearn.moments import Moments
@@ -19,8 +18,8 @@ from pnulearn.solvers.candidates import Mixes
 from pnulearn.solvers.ridge import RidgeCandidates, moment_grid
 from pnulearn.solvers.ridge_problem import LabeledMoments, Population
 from pnulearn.streaming.statistics import PNUStatistics, unpacked
-from pnulearn.streaming.threads import one_blas_thread
 from pnulearn.tally import Tally
+from pnulearn.threads import map_in_threads
 
 
 @dataclass(frozen=True)
@@ -56,20 +55,16 @@ class Fits:
 def explore_moments(problem: MomentProblem, n_jobs: int | None = None) -> list[Fits]:
     """Fit every candidate without each fold, and judge it on the fold by the squared loss."""
     bandwidths = range(len(problem.statistics.design.basis.bandwidths))
-    with one_blas_thread():
-        return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_explore)(problem, index) for index in bandwidths)
+    return map_in_threads(_explore, [(problem, index) for index in bandwidths], n_jobs)
 
 
 def assemble_moments(problem: MomentProblem, weight: NDArray, n_jobs: int | None = None) -> Model:
     """The weighted sum of all candidates fitted on all rows, one coefficient vector per bandwidth with any weight."""
     used = np.flatnonzero(weight.any(axis=(1, 2)))
-    with one_blas_thread():
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_final)(problem, int(index), weight[index]) for index in used
-        )
+    parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in used], n_jobs)
     coefs, intercepts = zip(*parts, strict=True)
     bandwidths = problem.statistics.design.basis.bandwidths[used]
-    return Model(bandwidths, np.stack(coefs, axis=1), sum(intercepts), np.zeros((len(problem.outputs), 0)))
+    return Model(bandwidths, np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.zeros((len(problem.outputs), 0)))
 
 
 def fit_candidates(problem: MomentProblem, sums: NDArray) -> RidgeCandidates:

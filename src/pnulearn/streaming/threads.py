@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from joblib import cpu_count
-from threadpoolctl import ThreadpoolController
 
 from pnulearn.streaming.reading import persistently
 from pnulearn.streaming.sources import Part
+from pnulearn.threads import one_blas_thread
 
 T = TypeVar("T")
 
@@ -51,37 +49,3 @@ def run_on(work: Callable[[Part], T], part: Part) -> T:
     """The work on one part, with one BLAS thread."""
     with one_blas_thread():
         return persistently(work, part)
-
-
-class _BlasLimit:
-    """The limit is set by the first of several threads to ask for it and lifted by the last one to leave."""
-
-    def __init__(self) -> None:
-        self.lock, self.users = threading.Lock(), 0
-        self.limit: Any = None
-
-    def enter(self) -> None:
-        with self.lock:
-            if self.users == 0:
-                self.limit = ThreadpoolController().limit(limits=1, user_api="blas")
-                self.limit.__enter__()
-            self.users += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                self.limit.__exit__(None, None, None)
-
-
-_LIMIT = _BlasLimit()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread: more would fight with ours, and could change the last bits of the sums."""
-    _LIMIT.enter()
-    try:
-        yield
-    finally:
-        _LIMIT.leave()

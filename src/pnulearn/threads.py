@@ -1,0 +1,70 @@
+"""Work shared out over threads, each with a single BLAS thread: small matrices and many BLAS threads are poison."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+
+
+def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple], n_jobs: int | None = None) -> list[T]:
+    """work(*task) of every task, in order, by `n_jobs` threads in joblib's sense.
+
+    joblib itself looks only every hundredth of a second whether the last task is done: as long as a small fit.
+    """
+    workers = min(effective_n_jobs(n_jobs), len(tasks))
+    with one_blas_thread():
+        if workers <= 1:
+            return [work(*task) for task in tasks]
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="pnulearn")
+        try:
+            return list(pool.map(lambda task: work(*task), tasks))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread: more would fight with ours, and could change the last bits of the sums."""
+    _LIMIT.enter()
+    try:
+        yield
+    finally:
+        _LIMIT.leave()
+
+
+class _BlasLimit:
+    """The limit is set by the first of several threads to ask for it and lifted by the last one to leave."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = threading.Lock(), 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limit = _libraries().limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limit.__exit__(None, None, None)
+
+
+_LIMIT = _BlasLimit()
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # finding them takes longer than a small fit
