@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pnulearn.solvers.candidates import Training
 from pnulearn.solvers.ridge_problem import Population, RidgeProblem
 
-PRODUCTS_AT_ONCE = 2**15  # so many stay in the cache
+PRODUCTS_AT_ONCE = 2**17  # a megabyte
 
 
 class Frame(Protocol):
@@ -190,14 +190,12 @@ def weighted_grams(rows: NDArray, weights: NDArray, plus: NDArray | None = None)
     r, k = rows.shape
     first, second, place = _pairs(r)
     sums = np.empty((len(weights), len(first)))
-    step = max(1, PRODUCTS_AT_ONCE // weights.shape[1])
+    step = max(1, PRODUCTS_AT_ONCE // max(k, 1))
     for start in range(0, len(first), step):
-        i, j = first[start : start + step], second[start : start + step]
-        pairs = np.empty((len(i), weights.shape[1]))
-        np.multiply(rows[i], rows[j], out=pairs[:, :k])
-        if plus is not None:
-            pairs[:, -1] = plus[i, j]
-        np.matmul(weights, pairs.T, out=sums[:, start : start + step])
+        part = slice(start, start + step)
+        np.matmul(weights[:, :k], (rows[first[part]] * rows[second[part]]).T, out=sums[:, part])
+    if plus is not None:
+        sums += weights[:, k:] * plus[first, second]
     return np.take(sums, place, axis=1)
 
 
