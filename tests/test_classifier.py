@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pnulearn import PNUClassifier, PNUStratifiedKFold
+from pnulearn import PNUClassifier, PNUStratifiedKFold, search
 
 QUICK = {"alpha": [1e-2, 1.0], "bandwidth": [1.0, 3.0], "mix": [-0.5, 0.0, 0.5], "prior": 0.4, "random_state": 0}
 
@@ -196,6 +196,20 @@ def test_the_average_is_the_weighted_sum_of_its_candidates(gaussians):
         total += row["weight"] * one.decision_function(X)
     assert_allclose(model.decision_function(X), total, atol=1e-8)
     assert model.coef_.shape[1] <= 2  # at most one vector per bandwidth
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("limit", ["SCORES_KEPT", "ROW_CHUNK"])
+def test_many_rows_are_judged_in_parts_with_the_same_result(gaussians, monkeypatch, kernel, limit):
+    X, y = gaussians()
+    model = PNUClassifier(kernel=kernel, prior=0.4, random_state=0)
+    whole = model.fit(X, y)
+    zero_one, squared, scores = whole.search_.zero_one, whole.search_.squared, whole.validation_scores_
+    monkeypatch.setattr(search, limit, 7)
+    parts = model.fit(X, y)
+    assert_allclose(parts.search_.zero_one, zero_one, atol=1e-9)
+    assert_allclose(parts.search_.squared, squared, atol=1e-9)
+    assert_allclose(parts.validation_scores_, scores, atol=1e-9)
 
 
 def test_multi_class_equals_one_vs_rest_with_weighted_negatives(gaussians):

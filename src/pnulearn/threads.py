@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 T = TypeVar("T")
 
@@ -52,14 +52,21 @@ class _BlasLimit:
         with self.lock:
             if self.users == 0:
                 self.limit = _libraries().limit(limits=1, user_api="blas")
-                self.limit.__enter__()
             self.users += 1
 
     def leave(self) -> None:
         with self.lock:
             self.users -= 1
             if self.users == 0:
-                self.limit.__exit__(None, None, None)
+                _disown()
+                self.limit.restore_original_limits()
+                _disown()
+
+
+def _disown() -> None:
+    """Since threadpoolctl 3.8 OpenBLAS belongs to the thread that set a limit, and no other can lift it."""
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 _LIMIT = _BlasLimit()

@@ -62,7 +62,7 @@ def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[NDAr
     values, V = np.linalg.eigh(population.gram(problem.origin))
     inverse = 1 / (np.outer(s, values) + penalty[:, None])  # (points, f)
     F, m = problem.rows @ V, problem.mean @ V
-    y = _small_systems(problem, F, inverse, (inverse * m) @ F.T)
+    y = _small_systems(problem, F, inverse, inverse * m)
     along = rows_times(y, F)
     if not problem.intercept:
         along[:, -1] -= m
@@ -81,11 +81,12 @@ def solve_from_rows(problem: RidgeProblem, training: Training) -> tuple[NDArray,
     weights = np.empty((len(s), n + 1))
     np.multiply(inverse, (-s / penalty)[:, None], out=weights[:, :-1])
     weights[:, -1] = 1 / penalty
-    y = _small_systems(problem, F, weights, (inverse * m) @ F.T, products[n:, n:])
+    mean = inverse * m
+    y = _small_systems(problem, F, weights, mean, products[n:, n:])
     coefficients = np.empty((*y.shape[:2], n + y.shape[2]))
     np.multiply(rows_times(y, F), weights[:, None, :-1], out=coefficients[:, :, :n])
     if not problem.intercept:
-        coefficients[:, -1, :n] -= inverse * m
+        coefficients[:, -1, :n] -= mean
     np.divide(y, penalty[:, None, None], out=coefficients[:, :, n:])
     return coefficients, RowMixtures(rows, U)
 
@@ -105,14 +106,17 @@ class _ScaledRows:
 
     @classmethod
     def of(cls, problem: RidgeProblem, training: Training) -> _ScaledRows:
-        population = training.population[:0] if problem.population is None else training.population
-        root = np.sqrt(problem.population.weight) if problem.population else np.zeros(0)
-        order = np.concatenate([population, training.labeled])
+        if problem.population is None:
+            population, weight = training.population[:0], np.zeros(0)
+            stand_ins = training.labeled, problem.q**2
+        else:
+            population, weight = stand_ins = training.population, problem.population.weight
         origin = None
         if problem.intercept:
             origin = np.zeros(len(training.codes))
-            origin[population if len(population) else training.labeled] = (root if len(population) else problem.q) ** 2
-        return cls(training, len(population), order, np.concatenate([root, problem.q]), origin)
+            origin[stand_ins[0]] = stand_ins[1]
+        order, scale = np.concatenate([population, training.labeled]), np.concatenate([np.sqrt(weight), problem.q])
+        return cls(training, len(population), order, scale, origin)
 
     def products(self) -> NDArray:
         """Inner products of these rows."""
@@ -159,27 +163,27 @@ class RowMixtures:
 
 
 def _small_systems(
-    problem: RidgeProblem, F: NDArray, weights: NDArray, mean_part: NDArray, plus: NDArray | None = None
+    problem: RidgeProblem, F: NDArray, weights: NDArray, mean: NDArray, plus: NDArray | None = None
 ) -> NDArray:
     """y of every grid point, shape (points, K + 1, r), where F′B⁻¹F is the weighted Gram matrix of that point.
 
-    `mean_part` is F′B⁻¹m. Where s = 1 labelled rows have no weight in the matrix, and nothing is to be solved.
+    `mean` are the numbers with F′B⁻¹m = F mean. Where s = 1, last of all, labelled rows have no weight in the matrix
+    and nothing is to be solved.
     """
     s, _ = problem.grid_points
-    q = problem.q
-    right = np.repeat(np.column_stack([q[:, None] * problem.signs, q])[None], len(s), axis=0)
-    if not problem.intercept:
-        right[:, :, -1] += (1 - s)[:, None] * mean_part
-    some = np.flatnonzero(s < 1)
-    if len(some):
-        rest = (1 - s)[some, None]
-        H = weighted_grams(F, rest * weights[some], plus)
+    q, rest = problem.q, 1 - s[:, None]
+    y = np.empty((len(s), len(q), problem.signs.shape[1] + 1))
+    y[:, :, :-1] = q[:, None] * problem.signs
+    y[:, :, -1] = q if problem.intercept else q + rest * (mean @ F.T)
+    some = slice(np.searchsorted(s, 1.0))
+    if some.stop:
+        H = weighted_grams(F, rest[some] * weights[some], plus)
         if problem.intercept:
-            H -= rest[..., None] * q[:, None] * (q @ H)[:, None, :]
+            H -= rest[some, :, None] * q[:, None] * (q @ H)[:, None, :]
         diagonal = np.arange(len(q))
         H[:, diagonal, diagonal] += 1
-        right[some] = np.linalg.solve(H, right[some])
-    return right.swapaxes(1, 2)
+        y[some] = np.linalg.solve(H, y[some])
+    return y.swapaxes(1, 2)
 
 
 def weighted_grams(rows: NDArray, weights: NDArray, plus: NDArray | None = None) -> NDArray:

@@ -73,7 +73,7 @@ class Population:
 
 @dataclass(frozen=True)
 class RidgeProblem:
-    """One grid of shares and penalties. Labelled rows come from a training problem or are known by their moments.
+    """One grid of ascending shares, and penalties. Labelled rows come from a training problem or as their moments.
 
     What follows from the rows is worked out when it is asked for: not every solver needs all of it.
     """
