@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold
 
 import pnulearn
 from pnulearn import PNUClassifier
+from pnulearn.losses import LOSSES
 from pnulearn.persistence import ModelFileError, write_atomically
 
 QUICK = {"alpha": [1e-2, 1.0], "mix": [0.0, 0.5], "prior": 0.4, "random_state": 0}
@@ -32,6 +33,20 @@ def test_a_saved_model_answers_the_same(gaussians, tmp_path, kernel):
     assert again.risk_ == model.risk_
     assert_array_equal(again.search_.weight, model.search_.weight)
     assert again.get_params()["prior"] == 0.4
+
+
+def test_a_loss_of_ones_own_comes_back_as_its_name_and_is_not_mistaken_for_another(gaussians, tmp_path):
+    class Own(type(LOSSES["logistic"])):
+        name = "own"
+
+    X, y = gaussians()
+    model = PNUClassifier(loss=Own(), kernel="linear", **QUICK).fit(X, y)
+    model.save(tmp_path / "model.npz")
+    again = pnulearn.load(tmp_path / "model.npz")
+    assert again.loss == "own"
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ValueError, match=r"loss must be one of.*got 'own'"):
+        again.fit(X, y)
 
 
 def test_labels_survive(model, gaussians, tmp_path):

@@ -339,12 +339,11 @@ def restored(content: dict[str, Any]) -> PNUClassifier:
 
 
 def _plain_parameters(model: PNUClassifier) -> dict[str, Any]:
-    """Parameters as plain values; objects such as splitters are no longer needed and are replaced by the default."""
+    """Parameters as plain values. A loss becomes its name; splitters are no longer needed and become the default."""
     plain = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
     defaults = PNUClassifier().get_params()
-    return {
-        name: value if isinstance(value, plain) else defaults[name] for name, value in model.get_params(False).items()
-    }
+    named = {name: value.name if isinstance(value, Loss) else value for name, value in model.get_params(False).items()}
+    return {name: value if isinstance(value, plain) else defaults[name] for name, value in named.items()}
 
 
 def _validation_risk(problem: Problem, model: Model) -> RiskEstimate | None:
