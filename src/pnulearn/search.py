@@ -17,7 +17,7 @@ from pnulearn.moments import Moments
 from pnulearn.reduction import Reduced, reduce_features
 from pnulearn.samples import Samples
 from pnulearn.selection import SearchTable
-from pnulearn.solvers.candidates import Candidates, Mixes, Training
+from pnulearn.solvers.candidates import Candidates, Mixes, Training, used
 from pnulearn.tally import Tally, membership
 from pnulearn.threads import map_in_threads
 
@@ -117,12 +117,15 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
 
 def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs: int | None = None) -> Model:
     """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight."""
-    used = np.flatnonzero(weight.any(axis=(1, 2)))
-    tasks = [(problem, explored[index], index, weight[index]) for index in used]
+    bandwidths = np.flatnonzero(weight.any(axis=(1, 2)))
+    tasks = [(problem, explored[index], index, weight[index]) for index in bandwidths]
     parts = map_in_threads(_assemble_bandwidth, tasks, n_jobs)
     coefs, intercepts, scores = zip(*parts, strict=True)
     return Model(
-        problem.basis.bandwidths[used], np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.sum(scores, axis=0)
+        problem.basis.bandwidths[bandwidths],
+        np.stack(coefs, axis=1),
+        np.sum(intercepts, axis=0),
+        np.sum(scores, axis=0),
     )
 
 
@@ -197,11 +200,9 @@ def _assemble_bandwidth(
         coef, intercept = fit.average(weight)
         scores = result.judged[0].mixed_scores(weight, _held_out_features(problem, result.reduced, index))
     else:
-        final, final_weight = _training(problem, result.reduced, np.arange(len(Z))), weight
-        if np.count_nonzero(weight) == 1:
-            mix, alpha = np.argwhere(weight)[0]
-            final, final_weight = final.only(mix, alpha), weight[mix, alpha].reshape(1, 1)
-        coef, intercept = problem.solve(final).average(final_weight)
+        needed = used(weight)
+        final = _training(problem, result.reduced, np.arange(len(Z))).only(*needed)
+        coef, intercept = problem.solve(final).average(weight[np.ix_(*needed)])
         scores = np.full((len(coef), len(Z)), np.nan)
         for judged, (_, test) in zip(result.judged, problem.splits, strict=True):
             scores[:, test] = judged.mixed_scores(weight, Z[test])

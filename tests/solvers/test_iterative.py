@@ -31,7 +31,7 @@ def test_a_candidate_does_not_depend_on_its_company(loss, intercept):
     grid = iterative_candidates(problem, LOSSES[loss])
     assert grid.converged.all()
     for mix, alpha in [(0, 0), (2, 1), (3, 0), (4, 2)]:
-        alone = iterative_candidates(problem.only(mix, alpha), LOSSES[loss])
+        alone = iterative_candidates(problem.only(np.array([mix]), np.array([alpha])), LOSSES[loss])
         # a gradient of 1e-8 where the curvature may be as small as 2 alpha = 2e-3
         assert_allclose(grid.coef[0, mix, alpha], alone.coef[0, 0, 0], atol=1e-5)
         assert_allclose(grid.intercept[0, mix, alpha], alone.intercept[0, 0, 0], atol=1e-5)

@@ -46,10 +46,9 @@ class Mixes:
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, index: int) -> Mixes:
-        """The candidate of that number alone."""
-        one = slice(index, index + 1)
-        return Mixes(self.risk, self.values[one], self.shares[one], self.tilts[one])
+    def take(self, numbers: NDArray) -> Mixes:
+        """The candidates of these numbers alone."""
+        return Mixes(self.risk, self.values[numbers], self.shares[numbers], self.tilts[numbers])
 
 
 @dataclass(frozen=True)
@@ -99,12 +98,17 @@ class Training:
         """The classes that outputs speak for: the positive one of two, or every class."""
         return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
 
-    def only(self, mix: int, alpha: int) -> Training:
-        """The same rows with a single candidate."""
-        return replace(self, mixes=self.mixes.take(mix), alphas=self.alphas[alpha : alpha + 1])
+    def only(self, mixes: NDArray, alphas: NDArray) -> Training:
+        """The same rows with the candidates of these numbers."""
+        return replace(self, mixes=self.mixes.take(mixes), alphas=self.alphas[alphas])
 
     def _in_table(self, some: NDArray) -> NDArray:
         return some if self.rows is None else self.rows[some]
+
+
+def used(weight: NDArray) -> tuple[NDArray, NDArray]:
+    """Numbers of the mixes and of the alphas that have any weight (C, J)."""
+    return np.flatnonzero(weight.any(axis=1)), np.flatnonzero(weight.any(axis=0))
 
 
 class Candidates(Protocol):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pnulearn.moments import Moments
 from pnulearn.samples import Sampling
 from pnulearn.search import Model
-from pnulearn.solvers.candidates import Mixes
+from pnulearn.solvers.candidates import Mixes, used
 from pnulearn.solvers.ridge import RidgeCandidates, moment_grid
 from pnulearn.solvers.ridge_problem import LabeledMoments, Population
 from pnulearn.streaming.statistics import PNUStatistics, unpacked
@@ -60,10 +60,10 @@ def explore_moments(problem: MomentProblem, n_jobs: int | None = None) -> list[F
 
 def assemble_moments(problem: MomentProblem, weight: NDArray, n_jobs: int | None = None) -> Model:
     """The weighted sum of all candidates fitted on all rows, one coefficient vector per bandwidth with any weight."""
-    used = np.flatnonzero(weight.any(axis=(1, 2)))
-    parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in used], n_jobs)
+    places = np.flatnonzero(weight.any(axis=(1, 2)))
+    parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in places], n_jobs)
     coefs, intercepts = zip(*parts, strict=True)
-    bandwidths = problem.statistics.design.basis.bandwidths[used]
+    bandwidths = problem.statistics.design.basis.bandwidths[places]
     return Model(bandwidths, np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.zeros((len(problem.outputs), 0)))
 
 
@@ -129,8 +129,7 @@ def usable_folds(statistics: PNUStatistics) -> NDArray:
 
 
 def _final(problem: MomentProblem, index: int, weight: NDArray) -> tuple[NDArray, NDArray]:
-    if np.count_nonzero(weight) == 1:
-        mix, alpha = np.argwhere(weight)[0]
-        problem = replace(problem, mixes=problem.mixes.take(mix), alphas=problem.alphas[alpha : alpha + 1])
-        weight = weight[mix, alpha].reshape(1, 1)
+    mixes, alphas = used(weight)
+    problem = replace(problem, mixes=problem.mixes.take(mixes), alphas=problem.alphas[alphas])
+    weight = weight[np.ix_(mixes, alphas)]
     return fit_candidates(problem, problem.statistics.sums[:, index].sum(axis=0)).average(weight)
