@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from real_sets import real_or_gaussian_set
+from real_sets import partly_labeled, real_or_gaussian_set
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
@@ -39,14 +39,6 @@ from pnulearn.solvers.smooth import SmoothProblem
 PRIOR, ETA, ALPHA = 0.5, 0.5, 1e-2
 SETS = {"banana": 2, "waveform": 21}
 SEPARATE = 60  # candidates that are really fitted by themselves
-
-
-def draw(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """35 + 15 labelled and 150 + 150 unlabelled rows; NaN marks unlabelled."""
-    rng = np.random.default_rng(0)
-    positive, negative = (rng.permutation(np.flatnonzero(y == label)) for label in (1, -1))
-    rows = np.concatenate([positive[:35], negative[:15], positive[35:185], negative[15:165]])
-    return X[rows], np.repeat([1, -1, np.nan], [35, 15, 300])
 
 
 def seconds(run: Callable[[], object], repeats: int) -> float:
@@ -82,7 +74,7 @@ def separate_seconds(X: np.ndarray) -> float:
 def search_table(losses: list[str]) -> None:
     print(f"{'search of 5,040 models':38}{'seconds':>10}{'x squared':>12}")
     for name, dimension in SETS.items():
-        rows = draw(*real_or_gaussian_set(name, dimension))
+        rows = partly_labeled(*real_or_gaussian_set(name, dimension), unlabeled=np.nan)
         times = {loss: search_seconds(loss, *rows) for loss in losses}
         times["logistic, nothing shared"] = separate_seconds(rows[0])
         for loss, value in times.items():
@@ -97,7 +89,7 @@ def search_seconds(loss: str, X: np.ndarray, y: np.ndarray) -> float:
 def single_table() -> None:
     print(f"\n{'single fit, 350 rows':60}{'ms':>8}{'ratio':>8}")
     for name, dimension in SETS.items():
-        X, _ = draw(*real_or_gaussian_set(name, dimension))
+        X, _ = partly_labeled(*real_or_gaussian_set(name, dimension))
         for loss, runs in single_fits(X).items():
             ours, *others = ((label, 1e3 * seconds(run, 20)) for label, run in runs.items())
             print(f"{f'{name}, {loss}, {ours[0]}':60}{ours[1]:8.2f}")

@@ -27,3 +27,11 @@ def real_or_gaussian_set(name: str, dimension: int) -> tuple[np.ndarray, np.ndar
     rng = np.random.default_rng(0)
     y = rng.choice([-1, 1], size=1000)
     return minmax_scale(rng.normal(size=(1000, dimension)) + 0.5 * y[:, None]), y
+
+
+def partly_labeled(X: np.ndarray, y: np.ndarray, unlabeled: float = 0) -> tuple[np.ndarray, np.ndarray]:
+    """35 + 15 labelled and 150 + 150 unlabelled rows, as in the paper; `unlabeled` marks the latter."""
+    rng = np.random.default_rng(0)
+    positive, negative = (rng.permutation(np.flatnonzero(y == label)) for label in (1, -1))
+    rows = np.concatenate([positive[:35], negative[:15], positive[35:185], negative[15:165]])
+    return X[rows], np.repeat([1, -1, unlabeled], [35, 15, 300])

@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 from pywsl.ssl.pnu_mr import PNU_SL, PNU_SL_FastCV
-from real_sets import real_or_gaussian_set
+from real_sets import partly_labeled, real_or_gaussian_set
 from scipy.spatial.distance import pdist
 from sklearn.model_selection import GridSearchCV
 
@@ -30,14 +30,6 @@ from pnulearn.solvers.candidates import ALPHAS, ETAS
 PRIOR, N_CENTERS, ROUNDS = 0.5, 350, 5
 OUR_REPEATS = 10
 GRID_SAMPLE = 60  # candidates of GridSearchCV that are really run
-
-
-def draw(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """35 + 15 labelled and 150 + 150 unlabelled rows; 0 marks unlabelled."""
-    rng = np.random.default_rng(seed)
-    positive, negative = (rng.permutation(np.flatnonzero(y == label)) for label in (1, -1))
-    rows = np.concatenate([positive[:35], negative[:15], positive[35:185], negative[15:165]])
-    return X[rows], np.repeat([1, -1, 0], [35, 15, 300])
 
 
 def mean_seconds(contenders: dict[str, tuple[Callable[[], object], int]]) -> dict[str, float]:
@@ -86,7 +78,7 @@ def linear_algebra(X: np.ndarray, bandwidths: np.ndarray) -> Callable[[], None]:
 
 def compare(name: str, dimension: int) -> None:
     """Time every contender on one set and print a line."""
-    X, y = draw(*real_or_gaussian_set(name, dimension), seed=0)
+    X, y = partly_labeled(*real_or_gaussian_set(name, dimension))
     bandwidths = np.median(pdist(X)) * np.array(BANDWIDTH_FACTORS)
     options = {"prior": PRIOR, "bandwidth": bandwidths, "centers": "all", "unlabeled": 0, "random_state": 0}
     models = {
