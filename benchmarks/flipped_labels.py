@@ -30,8 +30,8 @@ from scipy.spatial.distance import cdist
 from sklearn.preprocessing import minmax_scale
 
 from pnulearn import PNUClassifier
-from pnulearn.basis import median_distance
-from pnulearn.datasets.generators import bananas, two_gaussians
+from pnulearn._basis.functions import median_distance
+from pnulearn.laboratory.datasets.generators import bananas, two_gaussians
 
 N_UNLABELED, N_TEST = 300, 2000
 ALPHAS, BANDWIDTHS, MIXES = np.logspace(-4, 0, 5), (1 / 4, 1 / 2, 1), (-0.5, 0.0, 0.5)

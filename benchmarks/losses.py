@@ -27,14 +27,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from pnulearn import PNUClassifier, risks
-from pnulearn.basis import BANDWIDTH_FACTORS, gaussian, median_distance, squared_distances
+from pnulearn._basis.functions import BANDWIDTH_FACTORS, gaussian, median_distance, squared_distances
+from pnulearn._solvers.candidates import ALPHAS, ETAS
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.hinge import minimize_hinge
+from pnulearn._solvers.objectives import objective
+from pnulearn._solvers.reduction import reduce_features
+from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import LOSSES
-from pnulearn.objectives import objective
-from pnulearn.reduction import reduce_features
-from pnulearn.solvers.candidates import ALPHAS, ETAS
-from pnulearn.solvers.design import Design
-from pnulearn.solvers.hinge import minimize_hinge
-from pnulearn.solvers.smooth import SmoothProblem
 
 PRIOR, ETA, ALPHA = 0.5, 0.5, 1e-2
 SETS = {"banana": 2, "waveform": 21}

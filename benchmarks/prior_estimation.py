@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn.priors import METHODS
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior
 from pnulearn.priors.resolve import prior_estimator
 
 # set: columns

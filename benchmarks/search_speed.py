@@ -24,8 +24,8 @@ from scipy.spatial.distance import pdist
 from sklearn.model_selection import GridSearchCV
 
 from pnulearn import PNUClassifier, PNUStratifiedKFold
-from pnulearn.basis import BANDWIDTH_FACTORS
-from pnulearn.solvers.candidates import ALPHAS, ETAS
+from pnulearn._basis.functions import BANDWIDTH_FACTORS
+from pnulearn._solvers.candidates import ALPHAS, ETAS
 
 PRIOR, N_CENTERS, ROUNDS = 0.5, 350, 5
 OUR_REPEATS = 10

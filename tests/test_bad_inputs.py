@@ -126,7 +126,7 @@ def test_more_centers_than_rows_are_clipped_with_a_warning():
 
 
 def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("pnulearn.parameters.os.sysconf", lambda name: 100)
+    monkeypatch.setattr("pnulearn._machine.memory.os.sysconf", lambda name: 100)
     with pytest.raises(MemoryError, match=r"GiB.*centers=200"):
         PNUClassifier(prior=0.5).fit(X, Y)
 

@@ -1,36 +1,47 @@
 """Learning from positive, negative and unlabelled data.
 
-Names are imported when they are first used, so that `pnulearn --help` does not wait for scikit-learn.
+Names and sub-packages are imported when they are first used, so that `pnulearn --help` does not wait for scikit-learn.
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pnulearn.advice import advise, advise_for
-    from pnulearn.classifier import PNUClassifier, load
-    from pnulearn.folds import PNUStratifiedKFold
-    from pnulearn.labeled_only import LabeledOnly
-    from pnulearn.metrics import compare, make_pnu_scorer, pnu_risk
-    from pnulearn.priors import estimate_prior
+    from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
+    from pnulearn._estimators.classifier import load as load
+    from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
+    from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
+    from pnulearn.advice import advise as advise
+    from pnulearn.advice import advise_for as advise_for
+    from pnulearn.metrics import compare as compare
+    from pnulearn.metrics import make_pnu_scorer as make_pnu_scorer
+    from pnulearn.metrics import pnu_risk as pnu_risk
+    from pnulearn.priors import estimate_prior as estimate_prior
 
 _HOMES = {
-    "LabeledOnly": "pnulearn.labeled_only",
-    "PNUClassifier": "pnulearn.classifier",
-    "PNUStratifiedKFold": "pnulearn.folds",
+    "LabeledOnly": "pnulearn._estimators.labeled_only",
+    "PNUClassifier": "pnulearn._estimators.classifier",
+    "PNUStratifiedKFold": "pnulearn._problem.folds",
     "advise": "pnulearn.advice",
     "advise_for": "pnulearn.advice",
     "compare": "pnulearn.metrics",
     "estimate_prior": "pnulearn.priors",
-    "load": "pnulearn.classifier",
+    "load": "pnulearn._estimators.classifier",
     "make_pnu_scorer": "pnulearn.metrics",
     "pnu_risk": "pnulearn.metrics",
 }
+_MODULES = (
+    *("advice", "baselines", "cli", "laboratory", "losses", "metrics", "onnx", "plots", "priors", "report", "risks"),
+    *("streaming", "tables", "theory", "torch"),
+)
 
+__version__ = version("pnulearn")
 __all__ = [
     "LabeledOnly",
     "PNUClassifier",
     "PNUStratifiedKFold",
+    "__version__",
     "advise",
     "advise_for",
     "compare",
@@ -42,10 +53,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'pnulearn' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"pnulearn.{name}")
+    raise AttributeError(f"module 'pnulearn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pnulearn.labels import decode_labels
+from pnulearn._problem.labels import decode_labels
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
 ASSUMED_RATES = (0.2, 0.2)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn.persistence import write_atomically
+from pnulearn._files.archive import write_atomically
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from pnulearn.classifier import PNUClassifier
+    from pnulearn._estimators.classifier import PNUClassifier
 
 OPSET = 18
 

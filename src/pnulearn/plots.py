@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn.labels import decode_labels
+from pnulearn._problem.labels import decode_labels
 from pnulearn.theory import Psi
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from pnulearn.labels import UNLABELED, decode_labels
+from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn.losses import Loss, as_loss
 from pnulearn.risks import Risk
 

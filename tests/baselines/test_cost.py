@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from pnulearn.baselines import cost
+from pnulearn.baselines._rival import cost
 
 
 def test_the_machine_is_measured():

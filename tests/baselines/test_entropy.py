@@ -8,10 +8,10 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn.baselines import EntropyRegularizedClassifier
-from pnulearn.baselines.confidence import ConfidenceObjective, entropy, minimise
-from pnulearn.baselines.kernel import gram
-from pnulearn.baselines.rival import Training
-from pnulearn.baselines.rotation import rotate
+from pnulearn.baselines._rival.kernel import gram
+from pnulearn.baselines._rival.rival import Training
+from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy, minimise
+from pnulearn.baselines.entropy.rotation import rotate
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 20, 60

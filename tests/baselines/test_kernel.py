@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from pnulearn.baselines.kernel import bandwidth_candidates, gram, refuse_beyond_memory
+from pnulearn.baselines._rival.kernel import bandwidth_candidates, gram, refuse_beyond_memory
 
 rng = np.random.default_rng(0)
 X, C = rng.normal(size=(7, 3)), rng.normal(size=(4, 3))

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
-from pnulearn.baselines import label_generation as lg
+from pnulearn.baselines.wellsvm import label_generation as lg
 
 
 def problem(seed=0, n_labeled=8, n_unlabeled=20, shift=0.7):

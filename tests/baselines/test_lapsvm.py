@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVC
 
 from pnulearn.baselines import LaplacianSVM
-from pnulearn.baselines.deformed import DeformedPath, deformed_once, pivoted_cholesky
-from pnulearn.baselines.graph import laplacian, neighbor_graph
-from pnulearn.baselines.kernel import gram
+from pnulearn.baselines._rival.kernel import gram
+from pnulearn.baselines.lapsvm.deformed import DeformedPath, deformed_once, pivoted_cholesky
+from pnulearn.baselines.lapsvm.graph import laplacian, neighbor_graph
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 20, 70

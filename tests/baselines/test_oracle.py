@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM
-from pnulearn.baselines.deformed import deformed_once
-from pnulearn.baselines.graph import neighbor_graph
-from pnulearn.baselines.kernel import gram
-from pnulearn.baselines.margin import hinge_machine
+from pnulearn.baselines._rival.kernel import gram
+from pnulearn.baselines.lapsvm.deformed import deformed_once
+from pnulearn.baselines.lapsvm.graph import neighbor_graph
+from pnulearn.baselines.lapsvm.margin import hinge_machine
 
 SETS = ("banana", "spambase", "waveform")
 

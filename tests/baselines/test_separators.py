@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
-from pnulearn.baselines import separators as sp
-from pnulearn.baselines.shared_kernel_svm import SharedKernelSVM
+from pnulearn.baselines.s4vm import separators as sp
+from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
 
 
 def problem(seed=0, n_labeled=10, n_unlabeled=60, cost=0.1):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from pnulearn.baselines.shared_kernel_svm import SharedKernelSVM, best_bias
+from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM, best_bias
 
 rng = np.random.default_rng(0)
 N, N_LABELED, N_LABELINGS = 90, 20, 6

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pnulearn.baselines.shares import class_shares
-from pnulearn.samples import Samples
+from pnulearn._problem.samples import Samples
+from pnulearn.baselines._rival.shares import class_shares
 
 rng = np.random.default_rng(0)
 

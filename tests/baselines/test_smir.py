@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 
 from pnulearn.baselines import SMIRClassifier
-from pnulearn.baselines.kernel import gram
+from pnulearn.baselines._rival.kernel import gram
 from pnulearn.baselines.smir import SmirPath
 
 rng = np.random.default_rng(0)

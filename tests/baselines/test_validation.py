@@ -4,9 +4,9 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
-from pnulearn.baselines.validation import best_of, fold_splits, judged
+from pnulearn._learning.tally import validation_mix
+from pnulearn.baselines._rival.validation import best_of, fold_splits, judged
 from pnulearn.risks import empirical_risk, pnu
-from pnulearn.tally import validation_mix
 
 rng = np.random.default_rng(0)
 CODES = np.repeat([1, 0, -1], [12, 7, 40])

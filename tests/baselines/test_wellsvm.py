@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
-from pnulearn.baselines.wellsvm import WellSVM
+from pnulearn.baselines.wellsvm.classifier import WellSVM
 
 rng = np.random.default_rng(0)
 TRUTH = np.arange(90) % 2

@@ -150,7 +150,7 @@ def test_a_full_disk_leaves_the_old_model(capsys, customers, tmp_path, monkeypat
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pnulearn.persistence.os.fsync", no_space)
+    monkeypatch.setattr("pnulearn._files.archive.os.fsync", no_space)
     code, messages = refusal(capsys, "fit", customers, "-l", "bought", *FIT, "-m", model)
     assert code == 1
     assert "No space left" in messages

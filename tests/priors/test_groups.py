@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from pnulearn.priors._parts.groups import Group, split_groups, standardized, typical_distance
+from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors.estimate import settle
-from pnulearn.priors.groups import Group, split_groups, standardized, typical_distance
-from pnulearn.priors.interval import bayesian_draws
 
 
 def test_copies_are_gathered_and_their_weights_added():

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, PenalizedL1Prior, ROCPrior, TIcEPrior
+from pnulearn.priors._parts.groups import Group
+from pnulearn.priors._parts.positive_unlabeled import tail_shares
+from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.dedpul import _monotone, _negatives
-from pnulearn.priors.groups import Group
 from pnulearn.priors.km import Extrapolation, project_to_simplex, widest_apart_gram
 from pnulearn.priors.pe import _prior
 from pnulearn.priors.penl1 import least_penalized
-from pnulearn.priors.positive_unlabeled import tail_shares
 from pnulearn.priors.roc import deviation
-from pnulearn.priors.simplex import least_norm_shares
 from pnulearn.priors.tice import _conditions, _largest_bound, _regions
 
 EVERY = [KMPrior(1), KMPrior(2), ROCPrior(), BBEPrior(), DEDPULPrior(), PearsonPrior(), PenalizedL1Prior(), TIcEPrior()]

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from pnulearn.priors import METHODS, AutoPrior, EnergyPrior, KMPrior, PriorEstimator, estimate_prior, resolve_prior
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior
 from pnulearn.priors.resolve import prior_estimator
 
 NEEDS_BOTH = [name for name, (kind, _) in METHODS.items() if not issubclass(kind, PositiveUnlabeledPrior)]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pnulearn import risks
+from pnulearn._solvers.objectives import Objective, objective, shares_in_means
 from pnulearn.losses import Loss
-from pnulearn.objectives import Objective, objective, shares_in_means
 
 PRIOR = 0.3
 RISKS = {

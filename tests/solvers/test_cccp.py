@@ -7,12 +7,12 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from pnulearn import risks
+from pnulearn._solvers import cccp
+from pnulearn._solvers.cccp import descend, minimize_ramp, penalised_value
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.hinge import minimize_pieces
+from pnulearn._solvers.objectives import objective
 from pnulearn.losses import LOSSES
-from pnulearn.objectives import objective
-from pnulearn.solvers import cccp
-from pnulearn.solvers.cccp import descend, minimize_ramp, penalised_value
-from pnulearn.solvers.design import Design
-from pnulearn.solvers.hinge import minimize_pieces
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]
 RAMP = LOSSES["ramp"]

@@ -10,14 +10,14 @@ from scipy.optimize import lsq_linear
 from sklearn.svm import SVC
 
 from pnulearn import risks
+from pnulearn._solvers import hinge
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.hinge import minimize_hinge, minimize_pieces
+from pnulearn._solvers.interior import interior_points
+from pnulearn._solvers.objectives import objective
+from pnulearn._solvers.pieces import convex_pieces
+from pnulearn._solvers.pivoting import pivot
 from pnulearn.losses import LOSSES, Loss
-from pnulearn.objectives import objective
-from pnulearn.solvers import hinge
-from pnulearn.solvers.design import Design
-from pnulearn.solvers.hinge import minimize_hinge, minimize_pieces
-from pnulearn.solvers.interior import interior_points
-from pnulearn.solvers.pieces import convex_pieces
-from pnulearn.solvers.pivoting import pivot
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]
 

@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pnulearn import risks
+from pnulearn._solvers.candidates import Mixes, Training
+from pnulearn._solvers.iterative import candidate_solver, iterative_candidates
+from pnulearn._solvers.objectives import objective, shares_in_means
+from pnulearn._solvers.ridge import squared_candidates
 from pnulearn.losses import LOSSES, Loss
-from pnulearn.objectives import objective, shares_in_means
-from pnulearn.solvers.candidates import Mixes, Training
-from pnulearn.solvers.iterative import candidate_solver, iterative_candidates
-from pnulearn.solvers.ridge import squared_candidates
 
 ITERATIVE = ["logistic", "double_hinge", "ramp", "sigmoid"]
 ALPHAS = np.array([1e-3, 1e-1, 1e-2])

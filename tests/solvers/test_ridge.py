@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist
 
-from pnulearn.basis import BANDWIDTH_FACTORS, gaussian, squared_distances
+from pnulearn._basis.functions import BANDWIDTH_FACTORS, gaussian, squared_distances
+from pnulearn._solvers import low_rank
+from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
+from pnulearn._solvers.ridge import solve_one_by_one, squared_candidates
+from pnulearn._solvers.ridge_problem import RidgeProblem
 from pnulearn.risks import empirical_risk, pnu, punu
-from pnulearn.solvers import low_rank
-from pnulearn.solvers.candidates import ALPHAS, Mixes, Training
-from pnulearn.solvers.ridge import solve_one_by_one, squared_candidates
-from pnulearn.solvers.ridge_problem import RidgeProblem
 
 PRIOR = 0.3
 

@@ -7,11 +7,11 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn import risks
+from pnulearn._solvers import smooth
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.objectives import objective
+from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import LOSSES, Loss
-from pnulearn.objectives import objective
-from pnulearn.solvers import smooth
-from pnulearn.solvers.design import Design
-from pnulearn.solvers.smooth import SmoothProblem
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]
 

@@ -19,7 +19,7 @@ from pnulearn.streaming.passes import collect
 from pnulearn.streaming.sources import open_source
 from pnulearn.streaming.threads import InThreads
 
-from .problems import COLUMNS, mixture, table, write_parquet
+from tests.problems import COLUMNS, mixture, table, write_parquet
 
 X, Y, _ = mixture(4000)
 SMALL = {"centers": 12, "alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "random_state": 0}

@@ -14,7 +14,7 @@ from pnulearn.streaming import DataFileError, collect_statistics, fit_files, mak
 from pnulearn.streaming.files import find_files
 from pnulearn.streaming.sources import open_source
 
-from .problems import COLUMNS, mixture, table, write_parquet
+from tests.problems import COLUMNS, mixture, table, write_parquet
 
 X, Y, _ = mixture(600)
 MODEL = {"centers": X[:8], "prior": 0.3, "mix": 0.2, "alpha": 0.1, "bandwidth": 2.0, "random_state": 0}

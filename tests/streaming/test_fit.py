@@ -16,7 +16,7 @@ import pnulearn
 from pnulearn import PNUClassifier
 from pnulearn.streaming import PNUStatistics, collect_statistics, fit_files, fit_statistics, make_design
 
-from .problems import COLUMNS, mixture, splits_of, table, write_parquet
+from tests.problems import COLUMNS, mixture, splits_of, table, write_parquet
 
 SMALL = {"centers": 15, "alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "random_state": 0}
 
@@ -254,8 +254,8 @@ def test_a_killed_driver_resumes_to_the_same_bits(tmp_path, monkeypatch):
 
 
 def seed_of(checkpoint) -> int:
-    from pnulearn.persistence import read_archive
-    from pnulearn.streaming.statistics import TYPES
+    from pnulearn._files.archive import read_archive
+    from pnulearn._statistics.statistics import TYPES
 
     return read_archive(checkpoint, (*TYPES, PNUStatistics))[1]["statistics"].design.seed
 

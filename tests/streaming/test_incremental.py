@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from pnulearn import PNUClassifier
 
-from .problems import COLUMNS, mixture
+from tests.problems import COLUMNS, mixture
 
 SETTINGS = {"mix": [0.0, 0.4], "alpha": [0.01, 0.1], "bandwidth": [1.0, 3.0], "random_state": 0}
 

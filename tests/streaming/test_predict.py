@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pnulearn import PNUClassifier
 from pnulearn.streaming import fit_files, predict, predict_files
 
-from .problems import COLUMNS, mixture, table, write_parquet
+from tests.problems import COLUMNS, mixture, table, write_parquet
 
 X, Y, _ = mixture(3000)
 IDS = np.array([f"row {i}" for i in range(3000)])

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn.baselines.rival import Candidate, Parts, Rival, Training, candidates
-from pnulearn.inputs import read_features
+from pnulearn._problem.inputs import read_features
+from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates
 
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing below it
 SMALLEST_POSTERIOR = 1e-8

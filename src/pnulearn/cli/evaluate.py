@@ -28,7 +28,7 @@ from pnulearn.cli.prior import prior_from_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pnulearn.labels import Labels
+    from pnulearn._problem.labels import Labels
     from pnulearn.tables import Table
 
 

@@ -27,7 +27,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
 ) -> None:
     """Run a table or figure of the paper, resuming where it was left."""
-    from pnulearn.experiments import reproduce as run
+    from pnulearn.laboratory.experiments import reproduce as run
 
     written = run(
         name,
@@ -49,7 +49,7 @@ def reproduce(
 
 def datasets(data: DataFolder = None, json: Json = False) -> None:
     """List the data sets and whether they are at hand."""
-    from pnulearn.datasets import listing
+    from pnulearn.laboratory.datasets import listing
 
     rows = listing(data)
     if json:
@@ -63,7 +63,7 @@ def datasets(data: DataFolder = None, json: Json = False) -> None:
 
 def demo() -> None:
     """Show on data that comes along what unlabelled rows buy."""
-    from pnulearn.demo import run
+    from pnulearn.laboratory.demo import run
 
     run()
 

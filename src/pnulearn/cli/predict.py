@@ -61,7 +61,7 @@ def predict(
         sys.stdout.writelines(lines)
         sys.stdout.flush()
     else:
-        from pnulearn.persistence import write_atomically
+        from pnulearn._files.archive import write_atomically
 
         write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
         remark(f"{table.n_rows} predictions are in {out}.")

@@ -23,7 +23,7 @@ from pnulearn.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pnulearn.labels import Labels
+    from pnulearn._problem.labels import Labels
     from pnulearn.tables import Table
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pnulearn.labels import decode_labels
+from pnulearn._problem.labels import decode_labels
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from pnulearn.inputs import read_weights
-from pnulearn.labels import decode_labels
+from pnulearn._problem.inputs import read_weights
+from pnulearn._problem.labels import decode_labels
 
 
 @dataclass(frozen=True)

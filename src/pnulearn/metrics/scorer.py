@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pnulearn.labels import decode_labels
+from pnulearn._problem.labels import decode_labels
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.groups import check_share
 from pnulearn.metrics.risk import Mix, pnu_risk
@@ -58,7 +58,7 @@ def make_pnu_scorer(
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score
-    >>> from pnulearn.folds import PNUStratifiedKFold
+    >>> from pnulearn._problem.folds import PNUStratifiedKFold
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([1.0, 0.0, np.nan], [20, 20, 200])
     >>> X = rng.normal(size=(240, 2)) + 2 * np.concatenate([np.ones(20), np.zeros(20), rng.random(200) < 0.3])[:, None]

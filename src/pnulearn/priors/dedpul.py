@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 from sklearn.isotonic import IsotonicRegression
 
-from pnulearn.priors.groups import Group
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
+from pnulearn.priors._parts.groups import Group
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
 
 GRID = 200  # points at which densities are computed
 LARGEST_RATIO = 50.0

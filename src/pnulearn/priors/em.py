@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.priors.calibration import calibrate
+from pnulearn.priors._parts.calibration import calibrate
+from pnulearn.priors._parts.groups import Groups, standardized
+from pnulearn.priors._parts.interval import Draws, bayesian_draws
+from pnulearn.priors._parts.posteriors import held_out_posteriors
 from pnulearn.priors.energy import read_groups
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
-from pnulearn.priors.groups import Groups, standardized
-from pnulearn.priors.interval import Draws, bayesian_draws
-from pnulearn.priors.posteriors import held_out_posteriors
 
 CLOSE = 1e-6
 MOST_STEPS = 1000

@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from pnulearn.priors._parts.groups import Groups, split_groups, standardized
+from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator
-from pnulearn.priors.groups import Groups, split_groups, standardized
-from pnulearn.priors.mixture import match_mixture
 
 MOST_UNLABELED = 5000
 MOST_LABELED = 2000  # per class

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from pnulearn.inputs import read_features, read_weights
-from pnulearn.labels import decode_labels
+from pnulearn._problem.inputs import read_features, read_weights
+from pnulearn._problem.labels import decode_labels
 from pnulearn.priors.estimate import PriorEstimate
 
 

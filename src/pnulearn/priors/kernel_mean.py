@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from pnulearn.priors._parts.groups import standardized, typical_distance
+from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.energy import read_groups
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator
-from pnulearn.priors.groups import standardized, typical_distance
-from pnulearn.priors.mixture import match_mixture
 
 
 class KernelMeanPrior(PriorEstimator):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
-from pnulearn.priors.groups import Group, stack, typical_distance
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior, Statistic
+from pnulearn.priors._parts.groups import Group, stack, typical_distance
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
 BANDWIDTHS = np.logspace(-1, 1, 5)  # multiples of the median distance
 CLOSE = 0.005  # width of the last interval for θ

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
-from pnulearn.priors.groups import Group, typical_distance
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior, Statistic
+from pnulearn.priors._parts.groups import Group, typical_distance
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
 MOST_CENTERS = 200
 BANDWIDTHS = (0.5, 1.0, 2.0)  # multiples of the median distance

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.priors.groups import Group
+from pnulearn.priors._parts.groups import Group
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 from pnulearn.priors.pe import gaussian_features
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
 
 class PenalizedL1Prior(PositiveUnlabeledPrior):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.priors.groups import Group
-from pnulearn.priors.positive_unlabeled import (
+from pnulearn.priors._parts.groups import Group
+from pnulearn.priors._parts.positive_unlabeled import (
     PositiveUnlabeledPrior,
     Statistic,
     scores_against_unlabeled,

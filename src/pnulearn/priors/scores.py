@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from pnulearn.priors._parts.groups import Groups, standardized
+from pnulearn.priors._parts.interval import bayesian_draws
+from pnulearn.priors._parts.posteriors import Posteriors, held_out_posteriors
+from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.energy import energy_prior, read_groups
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
-from pnulearn.priors.groups import Groups, standardized
-from pnulearn.priors.interval import bayesian_draws
-from pnulearn.priors.posteriors import Posteriors, held_out_posteriors
-from pnulearn.priors.simplex import least_norm_shares
 
 ROUNDS = 8
 LEAST_SHARE = 0.02  # keeps the contrast h from serving one class only

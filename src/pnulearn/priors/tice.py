@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pnulearn.priors.groups import Group, stack
-from pnulearn.priors.positive_unlabeled import PositiveUnlabeledPrior, Statistic
+from pnulearn.priors._parts.groups import Group, stack
+from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
 N_FOLDS = 5
 CUTS = (0.25, 0.5, 0.75)  # of each column's range: four bins

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._learning.calibration import probabilities
 from pnulearn.advice import Advice, advise
-from pnulearn.calibration import probabilities
-from pnulearn.classifier import PNUClassifier
 from pnulearn.metrics.comparison import Comparison, compare_scores
 from pnulearn.tables.cells import Table
 from pnulearn.tables.model import Fitted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pnulearn.persistence import write_atomically
+from pnulearn._files.archive import write_atomically
 from pnulearn.report.findings import Findings, investigate
 from pnulearn.tables.model import Fitted
 

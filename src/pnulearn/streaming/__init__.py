@@ -1,13 +1,13 @@
 """Fitting and predicting beyond memory and beyond one machine: one pass, mergeable statistics, the same model."""
 
+from pnulearn._statistics.design import Design
+from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.cluster import ClusterError, OnCluster
-from pnulearn.streaming.design import Design
 from pnulearn.streaming.files import DataFileError
 from pnulearn.streaming.fit import collect_statistics, fit_files
 from pnulearn.streaming.learn import fit_statistics
 from pnulearn.streaming.planning import make_design
 from pnulearn.streaming.predict import predict_files
-from pnulearn.streaming.statistics import PNUStatistics
 
 __all__ = [
     "ClusterError",

@@ -8,16 +8,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pnulearn._learning.moment_search import Fits
+from pnulearn._statistics.design import Design
+from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.cluster import OnCluster, open_for_cluster
-from pnulearn.streaming.design import Design
 from pnulearn.streaming.learn import fit_statistics
-from pnulearn.streaming.moment_search import Fits
 from pnulearn.streaming.partitions import is_collection
 from pnulearn.streaming.passes import SECONDS_BETWEEN, as_checkpoint, collect, plan_of
 from pnulearn.streaming.planning import check_one_pass, fresh_seed, plan_design
 from pnulearn.streaming.second_pass import count_errors
 from pnulearn.streaming.sources import PART_ROWS, Source, open_source
-from pnulearn.streaming.statistics import PNUStatistics
 from pnulearn.streaming.threads import InThreads, Runner
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pnulearn.inputs import read_features
+from pnulearn._learning.moment_search import usable_folds
+from pnulearn._problem.inputs import read_features
+from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.learn import fit_statistics
-from pnulearn.streaming.moment_search import usable_folds
 from pnulearn.streaming.planning import check_one_pass, make_design
-from pnulearn.streaming.statistics import PNUStatistics
 
 
 def add_batch(estimator: Any, X: Any, y: ArrayLike, classes: ArrayLike | None) -> Any:

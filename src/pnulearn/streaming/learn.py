@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.parameters import feasible_risk
-from pnulearn.samples import Samples
-from pnulearn.search import Problem
-from pnulearn.selection import SearchTable
-from pnulearn.solvers.candidates import ALPHAS, Mixes
-from pnulearn.solvers.ridge import squared_candidates
-from pnulearn.streaming.design import Design
-from pnulearn.streaming.moment_search import Fits, MomentProblem, assemble_moments, explore_moments, usable_folds
+from pnulearn._learning.moment_prior import prior_from_moments
+from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, explore_moments, usable_folds
+from pnulearn._learning.parameters import feasible_risk
+from pnulearn._learning.search import Problem
+from pnulearn._learning.selection import SearchTable
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import ALPHAS, Mixes
+from pnulearn._solvers.ridge import squared_candidates
+from pnulearn._statistics.design import Design
+from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.planning import check_one_pass
-from pnulearn.streaming.prior import prior_from_moments
 from pnulearn.streaming.sample import RowSample
-from pnulearn.streaming.statistics import PNUStatistics
 
 Recount = Callable[[list[Fits]], list[Fits]]
 

@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pnulearn.persistence import read_archive, write_archive
-from pnulearn.streaming.accumulate import Accumulator
-from pnulearn.streaming.design import Design
+from pnulearn._files.archive import read_archive, write_archive
+from pnulearn._statistics.accumulate import Accumulator
+from pnulearn._statistics.design import Design
+from pnulearn._statistics.statistics import TYPES, PNUStatistics
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
-from pnulearn.streaming.statistics import TYPES, PNUStatistics
 from pnulearn.streaming.threads import Runner
 
 KIND = "PNUCheckpoint"
@@ -29,8 +29,8 @@ def part_statistics(part: Part, source: Source, design: Design) -> PNUStatistics
     """The statistics of one part."""
     accumulator = Accumulator(design)
     for block in part_blocks(part, source, design):
-        accumulator.add(block.rows, block.codes, block.folds)
-    return accumulator.result()
+        accumulator.add(block)
+    return PNUStatistics(design, accumulator.total())
 
 
 def collect(

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from pnulearn.folds import row_keys
-from pnulearn.labels import decode_labels
+from pnulearn._learning.parameters import check_parameters
+from pnulearn._problem.folds import row_keys
+from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.samples import Samples
+from pnulearn._statistics.blocks import ArrayBatch, blocks_of
+from pnulearn._statistics.design import Design
 from pnulearn.losses import as_loss
-from pnulearn.parameters import check_parameters
-from pnulearn.samples import Samples
-from pnulearn.streaming.batches import ArrayBatch, blocks_of
-from pnulearn.streaming.design import Design
 from pnulearn.streaming.sample import RowSample, classes_of, draw_sample, part_labels, reading_design
 from pnulearn.streaming.sources import Source
 from pnulearn.streaming.threads import Runner

@@ -15,10 +15,11 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn.persistence import write_atomically
-from pnulearn.streaming.batches import ArrowBatch, blocks_of
-from pnulearn.streaming.design import Design
-from pnulearn.streaming.features import BLOCK_ROWS
+from pnulearn._files.archive import write_atomically
+from pnulearn._statistics.blocks import blocks_of
+from pnulearn._statistics.design import Design
+from pnulearn._statistics.features import BLOCK_ROWS
+from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead
 from pnulearn.streaming.sample import reading_design

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from pnulearn.streaming.batches import Block, blocks_of
-from pnulearn.streaming.design import Design
+from pnulearn._statistics.blocks import Block, blocks_of
+from pnulearn._statistics.design import Design
 from pnulearn.streaming.sources import Part, Source, StreamPart
 
 T = TypeVar("T")

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.basis import LinearBasis
-from pnulearn.labels import decode_labels
+from pnulearn._basis.functions import LinearBasis
+from pnulearn._problem.labels import decode_labels
+from pnulearn._statistics.design import Design, position_keys
 from pnulearn.streaming.batches import numbers_if_text
-from pnulearn.streaming.design import Design, position_keys
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
 from pnulearn.streaming.threads import Runner

@@ -9,15 +9,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.samples import Sampling
-from pnulearn.solvers.ridge import RidgeCandidates
-from pnulearn.streaming.design import Design
-from pnulearn.streaming.features import FeatureBlock
-from pnulearn.streaming.moment_search import Fits
+from pnulearn._learning.moment_search import Fits
+from pnulearn._learning.tally import Tally, membership
+from pnulearn._problem.samples import Sampling
+from pnulearn._solvers.ridge import RidgeCandidates
+from pnulearn._statistics.design import Design
+from pnulearn._statistics.features import FeatureBlock
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
 from pnulearn.streaming.threads import Runner
-from pnulearn.tally import Tally, membership
 
 ByBandwidth = list[Tally | None]
 

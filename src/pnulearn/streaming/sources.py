@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pnulearn.streaming.batches import ArrayBatch, ArrowBatch, Batch
+from pnulearn._statistics.blocks import ArrayBatch, Batch
+from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.columns import choose_columns
 from pnulearn.streaming.delimited import CsvPart
 from pnulearn.streaming.files import PARQUET, find_files

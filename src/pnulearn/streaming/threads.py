@@ -9,9 +9,9 @@ from typing import Protocol, TypeVar
 
 from joblib import cpu_count
 
+from pnulearn._machine.threads import one_blas_thread
 from pnulearn.streaming.reading import persistently
 from pnulearn.streaming.sources import Part
-from pnulearn.threads import one_blas_thread
 
 T = TypeVar("T")
 

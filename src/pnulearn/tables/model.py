@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.classifier import PNUClassifier, contents, restored
-from pnulearn.labels import decode_labels
+from pnulearn._estimators.classifier import PNUClassifier, contents, restored
+from pnulearn._files.archive import ModelFileError, read_archive, write_archive
+from pnulearn._learning.selection import SearchTable
+from pnulearn._problem.labels import decode_labels
 from pnulearn.metrics.risk import RiskEstimate
-from pnulearn.persistence import ModelFileError, read_archive, write_archive
-from pnulearn.selection import SearchTable
 from pnulearn.tables.cells import Table
 from pnulearn.tables.plan import CategoryColumn, ColumnPlan, NumberColumn, Scaling, learn_plan
 from pnulearn.tables.targets import Targets, read_targets

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.labels import Labels, decode_labels
+from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn.tables.cells import Table, TableError
 from pnulearn.tables.model import TableModel
 from pnulearn.tables.plan import learn_plan

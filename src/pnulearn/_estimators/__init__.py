@@ -1,0 +1,1 @@
+"""scikit-learn's contract around what was learnt."""

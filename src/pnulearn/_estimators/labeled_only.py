@@ -1,0 +1,118 @@
+"""Any scikit-learn classifier on y with missing labels: it is fitted to the labelled rows and to nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from pnulearn._problem.labels import UNLABELED, decode_labels
+
+
+def _can(method: str) -> Any:
+    """Whether the wrapped classifier, fitted if it is, has that method."""
+    return available_if(lambda self: hasattr(getattr(self, "classifier_", self.classifier), method))
+
+
+class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that leaves unlabelled rows out of `fit`, so that searches can refit it on all of y.
+
+    `PNUStratifiedKFold` keeps unlabelled rows out of the training folds, but a search that refits its winner hands
+    it every row. `LabeledOnly(SVC())` takes them; `SVC()` itself refuses a missing label.
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.svm import SVC
+    >>> from pnulearn import PNUStratifiedKFold, make_pnu_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1.0, 0.0, np.nan], [20, 20, 200])
+    >>> X = rng.normal(size=(240, 2)) + 2 * np.concatenate([np.ones(20), np.zeros(20), rng.random(200) < 0.3])[:, None]
+    >>> search = GridSearchCV(
+    ...     LabeledOnly(SVC()),
+    ...     {"classifier__C": [0.01, 1]},
+    ...     cv=PNUStratifiedKFold(5, random_state=0),
+    ...     scoring=make_pnu_scorer(prior=0.3),
+    ... )
+    >>> search.fit(X, y).predict([[2, 2], [0, 0]]).tolist()
+    [1.0, 0.0]
+
+    Parameters
+    ----------
+    classifier : any scikit-learn classifier or pipeline; the fitted copy is `classifier_`.
+    unlabeled : the value that marks unlabelled rows, besides missing values.
+    """
+
+    def __init__(self, classifier: Any, *, unlabeled: Any = None):
+        self.classifier = classifier
+        self.unlabeled = unlabeled
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> LabeledOnly:
+        """Fit a copy of the classifier; parameters with one value per row are cut as the rows are."""
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        labels = decode_labels(y, self.unlabeled)
+        X, _ = indexable(X, labels.codes)
+        rows = np.flatnonzero(labels.codes != UNLABELED)
+        params = {name: _of_rows(value, rows, len(labels.codes)) for name, value in self._routed(fit_params).items()}
+        known = labels.classes[labels.codes[rows]]
+        self.classifier_ = clone(self.classifier).fit(_safe_indexing(X, rows), known, **params)
+        self.classes_ = self.classifier_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.classifier_, name):
+                setattr(self, name, getattr(self.classifier_, name))
+        return self
+
+    def _routed(self, params: dict[str, Any]) -> dict[str, Any]:
+        """What of the parameters is for the classifier: all, unless scikit-learn's metadata routing says otherwise."""
+        if params and get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **params).classifier.fit)
+        return params
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Everything that `fit` is given goes to the classifier's `fit`."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(classifier=self.classifier, method_mapping=mapping)
+
+    def predict(self, X: Any) -> NDArray:
+        """Class labels as they were in y; never the unlabelled marker."""
+        check_is_fitted(self)
+        return self.classifier_.predict(X)
+
+    @_can("decision_function")
+    def decision_function(self, X: Any) -> NDArray:
+        """The classifier's own scores."""
+        check_is_fitted(self)
+        return self.classifier_.decision_function(X)
+
+    @_can("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray:
+        """The classifier's own probabilities, which are those of the labelled rows' class shares."""
+        check_is_fitted(self)
+        return self.classifier_.predict_proba(X)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The classifier's own score on the labelled rows. `make_pnu_scorer` uses the unlabelled rows too."""
+        check_is_fitted(self)
+        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
+        rows = np.flatnonzero(labels.codes != UNLABELED)
+        X, _ = indexable(X, labels.codes)
+        weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[rows]}
+        return self.classifier_.score(_safe_indexing(X, rows), labels.classes[labels.codes[rows]], **weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.classifier)
+        tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
+        return tags
+
+
+def _of_rows(value: Any, rows: NDArray, n_rows: int) -> Any:
+    """Those rows of a parameter that has one value per row; any other parameter as it is."""
+    if not hasattr(value, "__len__") or isinstance(value, str) or _num_samples(value) != n_rows:
+        return value
+    return _safe_indexing(value, rows)

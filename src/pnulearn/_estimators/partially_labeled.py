@@ -1,0 +1,68 @@
+"""What every classifier of this package shares: reading a problem, answering in the user's labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from pnulearn._problem.inputs import read_features, read_weights
+from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.samples import Samples
+
+
+class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose y may have unlabelled rows.
+
+    Subclasses have the parameters `unlabeled` and `pos_label`, learn from `self._read_problem(X, y, sample_weight)`
+    and define `_scores`. With two classes `classes_` is (negative, positive) and a positive score means the latter.
+    """
+
+    unlabeled: Any
+    pos_label: Any
+    classes_: NDArray
+
+    @abstractmethod
+    def _scores(self, X: Any) -> NDArray:
+        """g(x): shape (n,) for two classes, (n, n_classes) for more."""
+
+    def _read_problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Samples:
+        """Validated rows, codes and weights. Sets `classes_`."""
+        X = read_features(self, X, reset=True)
+        labels = decode_labels(y, self.unlabeled, self.pos_label)
+        check_consistent_length(X, labels.codes)
+        weight = read_weights(sample_weight, X.shape[0])
+        self.classes_ = labels.classes
+        return Samples(X, labels.codes, weight, len(labels.classes))
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Scores: positive for the positive class; with more than two classes, one column per class."""
+        check_is_fitted(self)
+        return self._scores(read_features(self, X, reset=False))
+
+    def predict(self, X: Any) -> NDArray:
+        """Class labels as they were in y; never the unlabelled marker."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy on the labelled rows of y; unlabelled rows are left out, never counted as a class.
+
+        For an unbiased estimate that uses the unlabelled rows too, see `pnulearn.pnu_risk`.
+        """
+        check_is_fitted(self)
+        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
+        known = np.flatnonzero(labels.codes >= 0)
+        predicted = self.predict(X)[known]
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(accuracy_score(labels.classes[labels.codes[known]], predicted, sample_weight=weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

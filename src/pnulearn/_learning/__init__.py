@@ -1,0 +1,1 @@
+"""From rows or moments to a model: candidates, validation, weights, assembly."""

@@ -1,0 +1,136 @@
+"""Every bandwidth × mix × alpha, fitted and validated from statistics alone.
+
+Training moments of a fold are the total less the fold. The squared loss of g = w′φ + w0 needs nothing but the sums of
+g and g² over held-out rows, and these are w′Mφ and w′M w in the fold's moments M of (φ, 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._learning.search import Model
+from pnulearn._learning.tally import Tally
+from pnulearn._machine.threads import map_in_threads
+from pnulearn._problem.samples import Sampling
+from pnulearn._solvers.candidates import Mixes, used
+from pnulearn._solvers.moments import Moments
+from pnulearn._solvers.ridge import RidgeCandidates, moment_grid
+from pnulearn._solvers.ridge_problem import LabeledMoments, Population
+from pnulearn._statistics.packing import unpacked
+from pnulearn._statistics.statistics import PNUStatistics
+
+
+@dataclass(frozen=True)
+class MomentProblem:
+    """Statistics and the candidates to be told apart by them."""
+
+    statistics: PNUStatistics
+    prior: NDArray
+    mixes: Mixes
+    alphas: NDArray
+    sampling: Sampling = "case_control"
+
+    @property
+    def outputs(self) -> NDArray:
+        """The classes that outputs speak for: the positive one of two, or every class."""
+        return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
+
+    def groups(self, sums: NDArray) -> NDArray:
+        """Packed sums of every class and of the rows that stand for the population."""
+        if self.sampling == "single_set":
+            return np.concatenate([sums[:-1], sums.sum(axis=0, keepdims=True)])
+        return sums
+
+
+@dataclass(frozen=True)
+class Fits:
+    """One bandwidth: the candidates fitted without each fold, None where that leaves out a class, and their tally."""
+
+    candidates: tuple[RidgeCandidates | None, ...]
+    tally: Tally | None
+
+
+def explore_moments(problem: MomentProblem, n_jobs: int | None = None) -> list[Fits]:
+    """Fit every candidate without each fold, and judge it on the fold by the squared loss."""
+    bandwidths = range(len(problem.statistics.design.basis.bandwidths))
+    return map_in_threads(_explore, [(problem, index) for index in bandwidths], n_jobs)
+
+
+def assemble_moments(problem: MomentProblem, weight: NDArray, n_jobs: int | None = None) -> Model:
+    """The weighted sum of all candidates fitted on all rows, one coefficient vector per bandwidth with any weight."""
+    places = np.flatnonzero(weight.any(axis=(1, 2)))
+    parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in places], n_jobs)
+    coefs, intercepts = zip(*parts, strict=True)
+    bandwidths = problem.statistics.design.basis.bandwidths[places]
+    return Model(bandwidths, np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.zeros((len(problem.outputs), 0)))
+
+
+def fit_candidates(problem: MomentProblem, sums: NDArray) -> RidgeCandidates:
+    """Every mix and alpha from packed sums (groups, ·) of the training rows."""
+    groups = problem.groups(sums)
+    present = np.flatnonzero(groups[:-1, -1] > 0)
+    scale = problem.prior[present] / groups[present, -1]
+    whole = unpacked(scale @ groups[present])
+    signs = np.where(present == problem.outputs[:, None], 1.0, -1.0)  # (K, classes)
+    means = np.stack([unpacked(groups[k])[-1] for k in present]) * scale[:, None]  # θ_c (m_c, 1)
+    signed = signs @ means
+    labeled = LabeledMoments(whole[:-1, :-1], whole[:-1, -1], signed[:, :-1], float(whole[-1, -1]), signed[:, -1])
+    shares, place = np.unique(problem.mixes.shares, return_inverse=True)
+    centre = 2 * problem.prior[problem.outputs] - 1 if problem.statistics.design.basis.intercept else None
+    population = _population(groups[-1]) if shares.any() else None
+    grid = moment_grid(labeled, population, shares, problem.alphas, centre)
+    return RidgeCandidates(grid, place, problem.mixes.tilts)
+
+
+def tally_of_moments(candidates: RidgeCandidates, groups: NDArray) -> Tally:
+    """Sums of g and g² over rows known by their packed moments (groups, ·); votes are unknown (NaN)."""
+    grid, tilt = candidates.grid, candidates.tilts[:, None]
+    assert grid.frame is None
+    base = np.concatenate([grid.base, grid.base_intercept[..., None]], axis=-1)  # (K, S, J, b + 1)
+    slope = np.concatenate([grid.slope, grid.slope_intercept[..., None]], axis=-1)
+    first, second = [], []
+    for packed in groups:
+        M = unpacked(packed)
+        base_M, slope_M = base @ M, slope @ M
+        constant, linear, square = _products(base, base_M), _products(slope, base_M), _products(slope, slope_M)
+        constant, linear, square = (part[..., candidates.place, :] for part in (constant, linear, square))
+        first.append(base_M[..., -1][:, candidates.place] + tilt * slope_M[..., -1][candidates.place])
+        second.append(constant + 2 * tilt * linear + tilt**2 * square)
+    sums = np.stack(first, axis=-1), np.stack(second, axis=-1)
+    return Tally(groups[:, -1].copy(), np.full(sums[0].shape, np.nan), *sums)
+
+
+def _products(a: NDArray, b: NDArray) -> NDArray:
+    return np.einsum("...b,...b->...", a, b)
+
+
+def _population(packed: NDArray) -> Population:
+    full = unpacked(packed)
+    return Population(moments=Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1]))
+
+
+def _explore(problem: MomentProblem, index: int) -> Fits:
+    sums = problem.statistics.sums[:, index]
+    total = sums.sum(axis=0)
+    usable = usable_folds(problem.statistics)
+    fitted = [fit_candidates(problem, total - fold) if use else None for fold, use in zip(sums, usable, strict=True)]
+    pairs = zip(fitted, sums, strict=True)
+    tallies = [tally_of_moments(one, problem.groups(fold)) for one, fold in pairs if one is not None]
+    return Fits(tuple(fitted), sum(tallies[1:], start=tallies[0]) if tallies else None)
+
+
+def usable_folds(statistics: PNUStatistics) -> NDArray:
+    """Which folds can be held out: not one that has the only rows of a class."""
+    counts = statistics.sums[:, 0, :, -1]
+    total = counts.sum(axis=0)
+    return ((total - counts > 0.5) | (total == 0)).all(axis=1)
+
+
+def _final(problem: MomentProblem, index: int, weight: NDArray) -> tuple[NDArray, NDArray]:
+    mixes, alphas = used(weight)
+    problem = replace(problem, mixes=problem.mixes.take(mixes), alphas=problem.alphas[alphas])
+    weight = weight[np.ix_(mixes, alphas)]
+    return fit_candidates(problem, problem.statistics.sums[:, index].sum(axis=0)).average(weight)

@@ -1,0 +1,276 @@
+"""Every bandwidth x mix x alpha, validated by the PNU risk; one factorisation per bandwidth and fold serves all."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._basis.functions import Basis
+from pnulearn._learning.selection import SearchTable
+from pnulearn._learning.tally import Tally, membership
+from pnulearn._machine.threads import map_in_threads
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import Candidates, Mixes, Training, used
+from pnulearn._solvers.moments import Moments
+from pnulearn._solvers.reduction import Reduced, reduce_features
+
+ROW_CHUNK = 4096
+SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
+Split = tuple[NDArray, NDArray]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The rows to learn from, the candidates, and how to judge: by splits of these rows or by a held-out set."""
+
+    samples: Samples
+    prior: NDArray
+    basis: Basis
+    mixes: Mixes
+    alphas: NDArray
+    solve: Callable[[Training], Candidates]
+    squash: Callable[[NDArray], NDArray] | None = None
+    splits: Sequence[Split] = ()
+    held_out: Samples | None = None
+
+    @cached_property
+    def prepared(self) -> NDArray:
+        return self.basis.prepare(self.samples.X)
+
+    @cached_property
+    def held_out_prepared(self) -> NDArray:
+        assert self.held_out is not None
+        return self.basis.prepare(self.held_out.X)
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.splits) if self.held_out is None else 1
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.basis.bandwidths) * len(self.mixes) * len(self.alphas)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One bandwidth on one split: the tally, and either all scores of the rows held out or the fitted candidates.
+
+    Scores of few rows take less room than the candidates; without the latter, memory is used again and stays warm.
+    """
+
+    tally: Tally
+    scores: NDArray | None
+    fit: Candidates | None
+
+    def mixed_scores(self, weight: NDArray, features: NDArray) -> NDArray:
+        """Σ weight (C, J) × scores of the rows held out, which have these features: shape (K, n)."""
+        if self.scores is not None:
+            return np.tensordot(self.scores, weight, axes=((1, 2), (0, 1)))
+        assert self.fit is not None
+        coef, intercept = self.fit.average(weight)
+        return coef @ features.T + intercept[:, None]
+
+
+@dataclass(frozen=True)
+class Explored:
+    """One bandwidth after validation: its coordinates and what was found on every split."""
+
+    reduced: Reduced
+    judged: list[Judged]
+
+    @property
+    def tally(self) -> Tally | None:
+        """Pooled over the splits."""
+        tallies = [one.tally for one in self.judged]
+        return sum(tallies[1:], start=tallies[0]) if tallies else None
+
+
+@dataclass(frozen=True)
+class Model:
+    """The chosen function g = Σ over bandwidths of φ′coef + intercept: coef (K, bandwidths, b), intercept (K,)."""
+
+    bandwidths: NDArray
+    coef: NDArray
+    intercept: NDArray
+    validation_scores: NDArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
+
+
+def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
+    """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
+    _keep_freed_memory()
+    bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
+    done = _progress(len(bandwidths), max(1, len(folds))) if verbose else None
+    places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
+    judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
+    return [
+        Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
+        for index, place in enumerate(places)
+    ]
+
+
+def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs: int | None = None) -> Model:
+    """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight."""
+    bandwidths = np.flatnonzero(weight.any(axis=(1, 2)))
+    tasks = [(problem, explored[index], index, weight[index]) for index in bandwidths]
+    parts = map_in_threads(_assemble_bandwidth, tasks, n_jobs)
+    coefs, intercepts, scores = zip(*parts, strict=True)
+    return Model(
+        problem.basis.bandwidths[bandwidths],
+        np.stack(coefs, axis=1),
+        np.sum(intercepts, axis=0),
+        np.sum(scores, axis=0),
+    )
+
+
+def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., NDArray]) -> SearchTable:
+    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, n_labels)` gives."""
+    zero_one = squared = np.zeros((len(explored), len(problem.mixes), len(problem.alphas)))
+    tallies = [tally for tally in (result.tally for result in explored) if tally is not None]
+    n_labels = 0.0
+    if tallies:
+        zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
+        squared = np.stack([tally.squared(problem.prior) for tally in tallies])
+        n_labels = tallies[0].effective_labels(problem.prior)
+    weight = weigh(zero_one, squared, n_labels)
+    return SearchTable(problem.basis.bandwidths, problem.mixes.values, problem.alphas, zero_one, squared, weight)
+
+
+@lru_cache(maxsize=1)
+def _keep_freed_memory() -> None:
+    """Let the C library keep what temporaries give back, or every fold waits for the same pages of memory again.
+
+    glibc keeps as much as twice the largest block ever freed, if that had at most 32 MB. This one is never touched.
+    """
+    np.empty(2**22 - 2**12)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What the folds of one bandwidth share: its coordinates, and U's moments in every fold where they are cheap."""
+
+    index: int
+    reduced: Reduced
+    moments: list[Moments | None]
+
+
+def _prepare(problem: Problem, index: int) -> _Place:
+    reduced = reduce_features(problem.basis.features(problem.prepared, index))
+    return _Place(index, reduced, _fold_moments(problem, reduced.coordinates))
+
+
+def _judge(problem: Problem, place: _Place, fold: int, done: Callable[[], None] | None) -> Judged:
+    """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the rows held out."""
+    reduced = place.reduced
+    if problem.held_out is not None:
+        fit = problem.solve(_training(problem, reduced, np.arange(len(reduced.coordinates))))
+        features = _held_out_features(problem, reduced, place.index)
+        tally, _ = _tally(fit, features, problem.held_out, problem.squash)
+        judged = Judged(tally, None, fit)
+    else:
+        train, test = problem.splits[fold]
+        fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
+        products = reduced.products_of(test, train)
+        held_out = problem.samples.take(test)
+        tally, scores = _tally(fit, reduced.coordinates[test], held_out, problem.squash, products)
+        judged = Judged(tally, scores, fit if scores is None else None)
+    if done:
+        done()
+    return judged
+
+
+def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> NDArray:
+    return reduced.project(problem.basis.features(problem.held_out_prepared, index))
+
+
+def _assemble_bandwidth(
+    problem: Problem, result: Explored, index: int, weight: NDArray
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Coefficients (K, b) and intercepts (K,) from all rows, and validation scores (K, n) of this bandwidth's part."""
+    Z = result.reduced.coordinates
+    if problem.held_out is not None:
+        fit = result.judged[0].fit
+        assert fit is not None
+        coef, intercept = fit.average(weight)
+        scores = result.judged[0].mixed_scores(weight, _held_out_features(problem, result.reduced, index))
+    else:
+        needed = used(weight)
+        final = _training(problem, result.reduced, np.arange(len(Z))).only(*needed)
+        coef, intercept = problem.solve(final).average(weight[np.ix_(*needed)])
+        scores = np.full((len(coef), len(Z)), np.nan)
+        for judged, (_, test) in zip(result.judged, problem.splits, strict=True):
+            scores[:, test] = judged.mixed_scores(weight, Z[test])
+    return result.reduced.lift(coef), intercept, scores
+
+
+def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moments | None = None) -> Training:
+    samples = problem.samples
+    codes = samples.codes[rows]
+    population = np.arange(len(rows)) if samples.sampling == "single_set" else np.flatnonzero(codes < 0)
+    return Training(
+        reduced.coordinates,
+        codes,
+        samples.weight[rows],
+        population,
+        problem.prior,
+        problem.mixes,
+        problem.alphas,
+        problem.basis.intercept,
+        moments,
+        reduced.products,
+        rows,
+    )
+
+
+def _fold_moments(problem: Problem, Z: NDArray) -> list[Moments | None]:
+    """U's moments for every training fold, as the total less the fold, where U has more rows than Z has columns."""
+    samples, population = problem.samples, problem.samples.population
+    partition = all(len(train) + len(test) == len(Z) for train, test in problem.splits)
+    if len(population) < 2 * Z.shape[1] or not partition:
+        return [None] * len(problem.splits)
+    in_population = np.zeros(len(Z), dtype=bool)
+    in_population[population] = True
+    parts = [test[in_population[test]] for _, test in problem.splits]
+    folds = [Moments.of(Z[rows], samples.weight[rows]) for rows in parts]
+    total = Moments.of(Z[population], samples.weight[population])
+    return [total - fold for fold in folds]
+
+
+def _tally(
+    fit: Candidates,
+    features: NDArray,
+    rows: Samples,
+    squash: Callable[[NDArray], NDArray] | None,
+    products: NDArray | None = None,
+) -> tuple[Tally, NDArray | None]:
+    """The tally of all candidates on these rows, and their scores (K, C, J, n) if that is not too many numbers."""
+    groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
+    if len(features) <= ROW_CHUNK:
+        scores = fit.scores(features, products)
+        return Tally.of(scores, groups, squash), scores if scores.size <= SCORES_KEPT else None
+    tallies = [
+        Tally.of(fit.scores(features[chunk], None if products is None else products[chunk]), groups[chunk], squash)
+        for chunk in (slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK))
+    ]
+    return sum(tallies[1:], start=tallies[0]), None
+
+
+def _progress(n_bandwidths: int, n_folds: int) -> Callable[[], None]:
+    """A line on stderr for every grid that is solved, one per bandwidth and fold, with the time that is left."""
+    start, lock, finished, total = time.monotonic(), threading.Lock(), 0, n_bandwidths * n_folds
+
+    def done() -> None:
+        nonlocal finished
+        with lock:
+            finished += 1
+            left = (time.monotonic() - start) / finished * (total - finished)
+            share = f"{finished} of {total} grids solved, bandwidth {-(-finished // n_folds)} of {n_bandwidths}"
+            print(f"pnulearn: {share}, {left:.0f} s left", file=sys.stderr)
+
+    return done

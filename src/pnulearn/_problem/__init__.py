@@ -1,0 +1,1 @@
+"""What is given: rows, labels, weights, folds."""

@@ -1,0 +1,111 @@
+"""Splitting rows so that P, N and U are each spread evenly over the folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+
+from pnulearn._problem.labels import UNLABELED, decode_labels
+
+
+class PNUStratifiedKFold(BaseCrossValidator):
+    """K folds in which positive, negative and unlabelled rows are each spread evenly.
+
+    A class with fewer rows than folds is spread over as many folds as it has rows; the others hold none of it,
+    which is why our scores pool counts over folds.
+
+    Most classifiers cannot be fitted on rows without a label, so those rows are held out for scoring only. For a
+    classifier that learns from them, such as `PNUClassifier`, pass train_on_unlabeled=True.
+
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 4
+    >>> for train, test in PNUStratifiedKFold(2, random_state=0).split(y=y):
+    ...     print(sorted(str(y[i]) for i in test))
+    ['0', '0', '1', '1', 'None', 'None']
+    ['0', '0', '1', '1', 'None', 'None']
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        train_on_unlabeled: bool = False,
+        unlabeled: Any = None,
+        random_state: Any = None,
+    ):
+        self.n_splits = n_splits
+        self.train_on_unlabeled = train_on_unlabeled
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds."""
+        return self.n_splits
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[NDArray, NDArray]]:
+        """Yield (train, test) row numbers; X is not looked at and may be left out."""
+        if y is None:
+            raise ValueError("PNUStratifiedKFold needs y: it spreads the positive, negative and unlabelled rows.")
+        codes = decode_labels(y, self.unlabeled).codes
+        for train, test in self.split_codes(codes):
+            yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test
+
+    def split_codes(self, codes: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+        """The same for class codes, −1 being unlabelled; every row that is not tested is for training."""
+        order = check_random_state(self.random_state).permutation(len(codes))
+        fold = assign_folds(codes, self.n_splits, order)
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def assign_folds(codes: NDArray, n_splits: int, key: NDArray, weight: NDArray | None = None) -> NDArray:
+    """A fold number per row: within each group, rows in the order of `key` fill the folds with equal weight.
+
+    Rows of a group that share a key stay together, so a repeated row is never split between training and
+    validation, and a row of weight two is treated as the row twice.
+    """
+    if not 2 <= n_splits <= len(codes):
+        raise ValueError(f"cv must be between 2 and the number of rows ({len(codes)}), got {n_splits}.")
+    weight = np.ones(len(codes)) if weight is None else weight
+    fold = np.zeros(len(codes), dtype=int)
+    for group in np.unique(codes):
+        rows = np.flatnonzero(codes == group)
+        _, index = np.unique(key[rows], return_inverse=True)
+        mass = np.bincount(index, weights=weight[rows])
+        middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+        fold[rows] = np.minimum((middle * n_splits).astype(int), n_splits - 1)[index]
+    return fold
+
+
+def row_keys(X: Any, seed: int) -> NDArray:
+    """A 64-bit key per row that depends on its values only; sorting by it is a random order of distinct rows.
+
+    Integer arithmetic wraps and never rounds, so the key does not depend on the row's place, on the number of
+    threads, or on whether X is dense or sparse.
+    """
+    multipliers = np.random.default_rng(seed).integers(2**63, size=X.shape[1]).astype(np.uint64) * 2 + 1
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X, dtype=np.float64)
+        terms = np.append(_bits(X.data) * multipliers[X.indices], np.uint64(0))
+        total = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
+        keys = total[X.indptr[1:]] - total[X.indptr[:-1]]
+    else:
+        keys = (_bits(np.asarray(X, dtype=np.float64)) * multipliers).sum(axis=1, dtype=np.uint64)
+    return scrambled(keys)
+
+
+def _bits(values: NDArray) -> NDArray:
+    """Values as well-mixed integers; 0.0 and −0.0 give 0, so that absent entries of a sparse row do not count."""
+    return scrambled(np.ascontiguousarray(values + 0.0).view(np.uint64))
+
+
+def scrambled(x: NDArray) -> NDArray:
+    """The finaliser of MurmurHash3: every input bit reaches every output bit, and 0 stays 0."""
+    x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return x ^ (x >> np.uint64(33))

@@ -1,0 +1,124 @@
+"""What a solver is given and what it gives back: one training problem in, every (mix, alpha) of it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._solvers.moments import Moments
+
+ALPHAS = np.logspace(-5, 2, 8)
+ETAS = np.arange(-10, 11) / 10
+GAMMAS = np.arange(21) / 20
+
+
+@dataclass(frozen=True)
+class Mixes:
+    """Candidates for the mix: the values users see, and for the solver the share s of U and the tilt t.
+
+    Every risk of the paper is PN + a (PU − PN) + c (NU − PN); s = a + c and t = a − c.
+    """
+
+    risk: str
+    values: NDArray
+    shares: NDArray
+    tilts: NDArray
+
+    @classmethod
+    def of(cls, risk: str, mix: float | Sequence[float] | None) -> Mixes:
+        """PNU: s = |η|, t = η. PUNU: s = 1, t = 1 − 2γ. PN, PU and NU leave no choice.
+
+        >>> Mixes.of("punu", [0.0, 0.5]).tilts.tolist()
+        [1.0, 0.0]
+        """
+        fixed = {"pn": 0.0, "pu": 1.0, "nu": -1.0}
+        default = GAMMAS if risk == "punu" else ETAS
+        values = np.atleast_1d(np.asarray(fixed.get(risk, default if mix is None else mix), dtype=float))
+        if risk == "punu":
+            return cls(risk, values, np.ones(len(values)), 1 - 2 * values)
+        return cls(risk, values, np.abs(values), values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, numbers: NDArray) -> Mixes:
+        """The candidates of these numbers alone."""
+        return Mixes(self.risk, self.values[numbers], self.shares[numbers], self.tilts[numbers])
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows to learn from, in features, and the candidates to learn.
+
+    `rows` numbers the rows to learn from in a table of features, and in the table of all inner products where that is
+    known; None stands for all rows. `population` numbers those of them that stand for U. U's moments may be handed over
+    as well.
+    """
+
+    table: NDArray
+    codes: NDArray
+    weight: NDArray
+    population: NDArray
+    prior: NDArray
+    mixes: Mixes
+    alphas: NDArray
+    intercept: bool
+    population_moments: Moments | None = None
+    products: NDArray | None = None
+    rows: NDArray | None = None
+
+    @cached_property
+    def features(self) -> NDArray:
+        """Features of the rows to learn from. Solvers that live on inner products never ask for this copy."""
+        return self.table if self.rows is None else self.table[self.rows]
+
+    def features_of(self, some: NDArray) -> NDArray:
+        """Features of some of the rows."""
+        return self.table[self._in_table(some)]
+
+    def products_of(self, some: NDArray) -> NDArray:
+        """Inner products of some of the rows."""
+        if self.products is None:
+            features = self.features_of(some)
+            return features @ features.T
+        numbers = self._in_table(some)
+        return self.products.take(numbers, axis=0).take(numbers, axis=1)
+
+    @cached_property
+    def labeled(self) -> NDArray:
+        return np.flatnonzero(self.codes >= 0)
+
+    @property
+    def outputs(self) -> NDArray:
+        """The classes that outputs speak for: the positive one of two, or every class."""
+        return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
+
+    def only(self, mixes: NDArray, alphas: NDArray) -> Training:
+        """The same rows with the candidates of these numbers."""
+        return replace(self, mixes=self.mixes.take(mixes), alphas=self.alphas[alphas])
+
+    def _in_table(self, some: NDArray) -> NDArray:
+        return some if self.rows is None else self.rows[some]
+
+
+def used(weight: NDArray) -> tuple[NDArray, NDArray]:
+    """Numbers of the mixes and of the alphas that have any weight (C, J)."""
+    return np.flatnonzero(weight.any(axis=1)), np.flatnonzero(weight.any(axis=0))
+
+
+class Candidates(Protocol):
+    """Fitted models for every mix (C) and alpha (J), with K outputs each."""
+
+    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+        """g on rows of features, shape (K, C, J, n).
+
+        The rows' inner products with the training rows may be handed over where they are already known.
+        """
+
+    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Σ weights (C, J) × coefficients: a vector of shape (K, b) and an intercept of shape (K,)."""

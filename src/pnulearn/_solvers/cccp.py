@@ -1,0 +1,73 @@
+"""Ramp loss: the concave-convex procedure, each step of which is an exactly solved hinge problem.
+
+A loss with kinks is a convex part (positive jumps) less another (negative jumps). Replacing the second by its
+tangent at the current scores gives a convex bound that touches the objective there; minimising it can only go down,
+and as there are finitely many tangents, it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.hinge import minimize_pieces
+from pnulearn._solvers.objectives import Objective
+from pnulearn._solvers.pieces import Solution, convex_pieces
+
+MAX_ROUNDS = 50
+SMALLEST_FALL = 1e-10
+
+
+def minimize_ramp(
+    objective: Objective, design: Design, alpha: float, starts: Sequence[NDArray], near: Solution | None = None
+) -> Solution:
+    """The best of the local minima found from several starting scores; `near` only saves time, as in `hinge`."""
+    found: list[Solution] = []
+    seen: set[bytes] = set()
+    for scores in starts:
+        if _tangent(objective, scores).tobytes() not in seen:  # else an earlier start has already come by
+            near = descend(objective, design, alpha, scores, near, seen)
+            found.append(near)
+    return min(found, key=lambda solution: penalised_value(objective, design, alpha, solution))
+
+
+def descend(
+    objective: Objective,
+    design: Design,
+    alpha: float,
+    scores: NDArray,
+    near: Solution | None = None,
+    seen: set[bytes] | None = None,
+) -> Solution:
+    """Rounds of CCCP from starting scores until the tangent stays; `n_iter` counts rounds, `seen` gathers tangents."""
+    pieces, seen = convex_pieces(objective), set() if seen is None else seen
+    tangent, value = _tangent(objective, scores), np.inf
+    n_iter, done = 0, False
+    while not done and n_iter < MAX_ROUNDS:
+        n_iter += 1
+        seen.add(tangent.tobytes())
+        bound = replace(pieces, slope=pieces.slope + tangent)
+        found = near = minimize_pieces(bound, design, alpha, near)
+        previous, value = value, penalised_value(objective, design, alpha, found)
+        last, tangent = tangent, _tangent(objective, design.scores(found.coef, found.intercept))
+        done = np.array_equal(tangent, last) or previous - value <= SMALLEST_FALL * abs(value)
+    return replace(found, n_iter=n_iter, converged=done and found.converged)
+
+
+def _tangent(objective: Objective, scores: NDArray) -> NDArray:
+    """Slope of the concave part by each row's score: −|a| max(0, t − m) rises by |a| while m < t."""
+    margin = objective.side * scores
+    slope = np.zeros_like(scores)
+    for kink, jump in objective.loss.kinks or ():
+        if jump < 0:
+            slope -= jump * (margin < kink)
+    return slope * objective.weight * objective.side
+
+
+def penalised_value(objective: Objective, design: Design, alpha: float, found: Solution) -> float:
+    """The objective with its penalty, the quantity that CCCP never raises."""
+    return objective.value(design.scores(found.coef, found.intercept)) + alpha * float(found.coef @ found.coef)

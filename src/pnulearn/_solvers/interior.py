@@ -1,0 +1,211 @@
+"""A primal-dual interior point method (Mehrotra) for rows that are convex and piecewise linear in their score.
+
+The dual has one variable per kink, 0 ≤ u ≤ jump, and gradient score − kink. Newton's equations reduce to one symmetric
+positive definite system in either the rows or the features, whichever is cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+from scipy.linalg.blas import dsyrk
+
+from pnulearn._solvers.cholesky import factorised, solved
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.pieces import Pieces, Solution
+
+SHARE_OF_STEP = 0.995
+SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a ridge fit to all of them
+
+WARM_SLACK = 0.1
+
+Solve = Callable[[NDArray, float], tuple[NDArray, float]]
+Factorise = Callable[[NDArray], Solve]
+
+
+@dataclass
+class InteriorPoint:
+    """An iterate: scores with the primal multipliers γ behind them, and for every kink four positive numbers.
+
+    These are u and what is left of its jump, and how far the score is above and below the kink: at the solution one of
+    u and `above` is zero, and one of `room` and `below`.
+    """
+
+    row: NDArray
+    column: NDArray
+    walls: NDArray
+    scores: NDArray
+    gamma: NDArray
+    offset: float
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, once γ and u agree."""
+        u, room, above, below = self.walls
+        return float(above @ u + below @ room)
+
+    def state(self, pieces: Pieces) -> NDArray:
+        """Where each score will end, as `pivoting.pivot` reads it: on a kink if u is farther inside than it is off."""
+        u, room, above, below = self.walls
+        state = 2 * (self.scores[:, None] < pieces.kinks).sum(axis=1)
+        rests = np.minimum(u, room) > np.maximum(above, below) * (u + room)
+        state[self.row[rests]] = 2 * self.column[rests] + 1
+        return state
+
+    def moved(self, change: InteriorPoint, step: float) -> InteriorPoint:
+        return InteriorPoint(
+            self.row,
+            self.column,
+            self.walls + step * change.walls,
+            self.scores + step * change.scores,
+            self.gamma + step * change.gamma,
+            self.offset + step * change.offset,
+        )
+
+    def longest(self, change: InteriorPoint, share: float) -> float:
+        """The greatest step up to 1 that keeps off all walls, times `share` if it is cut short."""
+        worst = float((-change.walls / self.walls).max())
+        return 1.0 if worst <= share else share / worst
+
+
+def interior_points(
+    pieces: Pieces, design: Design, alpha: float, near: Solution | None = None
+) -> Iterator[InteriorPoint]:
+    """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding."""
+    factorise = _newton_system(design, alpha)
+    point = _ridge_start(pieces, design, alpha, factorise) if near is None else _warm_start(pieces, design, near)
+    kink = pieces.kinks[point.row, point.column]
+    while True:
+        yield point
+        newton = _newton(pieces, point, kink, factorise)
+        if newton is None:  # the end of what double precision allows
+            return
+        point = newton.step()
+
+
+@dataclass
+class _Newton:
+    """Newton's equations at one point: a prediction towards the solution, then a step corrected for its curvature."""
+
+    at: InteriorPoint
+    excess: NDArray
+    stiffness: NDArray
+    give: NDArray
+    mismatch: NDArray
+    solve: Solve
+
+    def direction(self, targets: NDArray) -> InteriorPoint:
+        """Changes that bring above·u and below·room to their targets, in the shape of a point."""
+        at, (u, room, above, below) = self.at, self.at.walls
+        wanted_above, wanted_below = targets / at.walls[:2]
+        pull = wanted_above - wanted_below - self.excess
+        push = np.bincount(at.row, pull / self.stiffness, len(at.scores)) + self.mismatch
+        scores, offset = self.solve(push, float(at.gamma.sum()))
+        du = (pull - scores[at.row]) / self.stiffness
+        walls = np.stack([du, -du, wanted_above - above * (1 + du / u), wanted_below - below * (1 - du / room)])
+        return InteriorPoint(at.row, at.column, walls, scores, push - self.give * scores, offset)
+
+    def step(self) -> InteriorPoint:
+        at, gap = self.at, self.at.gap
+        guess = self.direction(np.zeros((2, 1)))
+        ahead = at.moved(guess, at.longest(guess, 1.0)).gap
+        centre = gap / at.walls[:2].size * (ahead / gap) ** 3
+        change = self.direction(centre - guess.walls[:2] * guess.walls[2:])
+        return at.moved(change, at.longest(change, SHARE_OF_STEP))
+
+
+def _newton(pieces: Pieces, at: InteriorPoint, kink: NDArray, factorise: Factorise) -> _Newton | None:
+    u, room, above, below = at.walls
+    n = len(at.scores)
+    stiffness = above / u + below / room
+    give = np.bincount(at.row, 1 / stiffness, n)
+    mismatch = np.bincount(at.row, u, n) - pieces.slope - at.gamma
+    try:
+        return _Newton(at, at.scores[at.row] - kink, stiffness, give, mismatch, factorise(give))
+    except LinAlgError:
+        return None
+
+
+def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factorise) -> InteriorPoint:
+    """Every corner replaced by a parabola so wide that most rows lie on it: a weighted ridge fit.
+
+    The weaker the penalty, the farther the scores roam before they are held, and the wider the parabola has to be.
+    """
+    row, column = np.nonzero(pieces.jumps)
+    kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
+    n = len(pieces.slope)
+    unheld = np.bincount(row, jump / 2, n) - pieces.slope
+    width = max(SMALLEST_WIDTH, design.reach(unheld, alpha))
+    stiffness = jump / (2 * width)
+    give = np.bincount(row, stiffness, n)
+    push = np.bincount(row, stiffness * (kink + width), n) - pieces.slope
+    scores, offset = factorise(give)(push, 0.0)
+    u = np.clip(stiffness * (kink + width - scores[row]), jump / 10, jump * 9 / 10)
+    excess = scores[row] - kink
+    above, below = np.maximum(excess, 0) + width / 4, np.maximum(-excess, 0) + width / 4
+    return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, push - give * scores, offset)
+
+
+def _warm_start(pieces: Pieces, design: Design, near: Solution) -> InteriorPoint:
+    """The solution of a similar problem, drawn back a little from the walls."""
+    row, column = np.nonzero(pieces.jumps)
+    kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
+    scores = design.scores(near.coef, near.intercept)
+    u = np.clip(near.beta[row] - pieces.levels[row, column], jump / 10, jump * 9 / 10)
+    excess = scores[row] - kink
+    above, below = np.maximum(excess, 0) + WARM_SLACK, np.maximum(-excess, 0) + WARM_SLACK
+    return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, near.beta, near.intercept)
+
+
+def _newton_system(design: Design, alpha: float) -> Factorise:
+    """give ↦ (push, Σγ ↦ change of scores, change of intercept): γ changes by push − give · change of scores."""
+    return partial(_RowSystem if design.wide else _FeatureSystem, design, alpha)
+
+
+class _RowSystem:
+    """(give⁻¹ + K / 2α) change of γ = push / give, in the symmetric form that small gives leave well conditioned."""
+
+    def __init__(self, design: Design, alpha: float, give: NDArray):
+        self.design, self.alpha = design, alpha
+        self.root = np.sqrt(give)
+        scale = self.root / np.sqrt(2 * alpha)
+        matrix = design.gram * scale
+        matrix *= scale[:, None]
+        matrix.flat[:: len(scale) + 1] += 1
+        self.factor = factorised(matrix)
+
+    def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
+        gram, root, shift = self.design.gram, self.root, 0.0
+        fixed = np.where(root > 0, 0.0, push)
+        known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
+        if fixed.any():
+            known -= root * (gram @ fixed) / (2 * self.alpha)
+        gamma = root * solved(self.factor, known) + fixed
+        if self.design.intercept:
+            unit = root * solved(self.factor, root)
+            shift = float((gamma.sum() + unbalanced) / unit.sum())
+            gamma -= shift * unit
+        return gram @ gamma / (2 * self.alpha) + shift, shift
+
+
+class _FeatureSystem:
+    """(2α + Φ′ give Φ) change of w = Φ′ push, with an unpenalised column of ones for the intercept."""
+
+    def __init__(self, design: Design, alpha: float, give: NDArray):
+        self.design = design
+        matrix = dsyrk(1.0, (design.augmented * np.sqrt(give)[:, None]).T, lower=True)
+        penalised = np.arange(design.features.shape[1])
+        matrix[penalised, penalised] += 2 * alpha
+        self.factor = factorised(matrix)
+
+    def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
+        target = push @ self.design.augmented
+        if self.design.intercept:
+            target[-1] += unbalanced
+        change = solved(self.factor, target)
+        return self.design.augmented @ change, float(change[-1]) if self.design.intercept else 0.0

@@ -1,0 +1,191 @@
+"""Losses without a closed form: every mix and alpha solved in turn, each from the solution of its neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn import risks
+from pnulearn._solvers.candidates import Candidates, Mixes, Training
+from pnulearn._solvers.cccp import minimize_ramp
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.hinge import minimize_pieces
+from pnulearn._solvers.objectives import Minimum, Objective, objective, shares_in_means
+from pnulearn._solvers.pieces import Solution, convex_pieces
+from pnulearn._solvers.ridge import squared_candidates
+from pnulearn._solvers.smooth import SmoothProblem
+from pnulearn.losses import Loss, Squared
+
+Fit = Minimum | Solution
+
+
+@dataclass(frozen=True)
+class IterativeCandidates:
+    """Coefficients (K, C, J, b) and intercepts (K, C, J) of every output, mix and alpha, and how they were reached."""
+
+    coef: NDArray
+    intercept: NDArray
+    n_iter: NDArray
+    converged: NDArray
+
+    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+        """g on rows of features, shape (K, C, J, n)."""
+        return self.coef @ features.T + self.intercept[..., None]
+
+    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
+        return np.einsum("kcjb,cj->kb", self.coef, weights), np.einsum("kcj,cj->k", self.intercept, weights)
+
+
+def candidate_solver(loss: Loss) -> Callable[[Training], Candidates]:
+    """The solver that the declared facts of a loss call for."""
+    if isinstance(loss, Squared):
+        return squared_candidates
+    if not (loss.smooth or loss.kinks):
+        raise ValueError(
+            f"The {loss.name} loss cannot be trained: it declares neither smooth=True nor kinks=((t, a), ...). "
+            "Use it to evaluate, and train with one that does."
+        )
+    _check_facts(loss)
+    return partial(iterative_candidates, loss=loss)
+
+
+class WatchedSolver:
+    """A solver that remembers how its fits ended; several threads may call it."""
+
+    def __init__(self, solve: Callable[[Training], Candidates]):
+        self.solve = solve
+        self.n_iter, self.n_fits, self.n_failed = 1, 0, 0
+        self._lock = Lock()
+
+    def __call__(self, training: Training) -> Candidates:
+        candidates = self.solve(training)
+        if isinstance(candidates, IterativeCandidates):
+            with self._lock:
+                self.n_iter = max(self.n_iter, int(candidates.n_iter.max()))
+                self.n_fits += candidates.converged.size
+                self.n_failed += int(np.sum(~candidates.converged))
+        return candidates
+
+
+def squashing(loss: Loss) -> Callable[[NDArray], NDArray] | None:
+    """How to bring scores to [−1, 1], where the squared loss can compare candidates whatever they were trained with.
+
+    Scores of smooth losses act as log-odds, those of losses with kinks are judged between −1 and 1.
+    """
+    if isinstance(loss, Squared):
+        return None
+    return _twice_probability_less_one if loss.smooth else _clipped
+
+
+def _twice_probability_less_one(scores: NDArray) -> NDArray:
+    return np.tanh(scores / 2)
+
+
+def _clipped(scores: NDArray) -> NDArray:
+    return np.clip(scores, -1, 1)
+
+
+def iterative_candidates(training: Training, loss: Loss) -> IterativeCandidates:
+    """Every candidate of a training problem under any loss that can be trained."""
+    outputs = [_fit_output(training, loss, k) for k in range(len(training.outputs))]
+    shape = (len(outputs), len(training.mixes), len(training.alphas))
+    fits = [fit for output in outputs for fit in output]
+    return IterativeCandidates(
+        np.stack([fit.coef for fit in fits]).reshape(*shape, -1),
+        np.array([fit.intercept for fit in fits]).reshape(shape),
+        np.array([fit.n_iter for fit in fits]).reshape(shape),
+        np.array([fit.converged for fit in fits]).reshape(shape),
+    )
+
+
+def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
+    """Fits of one output in the order of mixes, then alphas."""
+    own = int(training.outputs[output])
+    shares = shares_in_means(training.codes, training.weight, training.population, training.prior, own)
+    family = risks.punu if training.mixes.risk == "punu" else risks.pnu
+    objectives = [objective(family(training.prior[own], value), loss, shares) for value in training.mixes.values]
+    rows = np.flatnonzero(np.any([terms.used for terms in objectives], axis=0))  # PN leaves U out, PU leaves N out
+    objectives = [terms.take(rows) for terms in objectives]
+    solver = _Solver(loss, training, output, rows)
+    fits: dict[tuple[int, int], Fit] = {}
+    for alpha in np.argsort(-training.alphas):
+        for mix, neighbor in _from_the_middle(training.mixes.tilts):
+            near = None if neighbor is None else fits[neighbor, alpha]
+            fits[mix, alpha] = solver.solve(objectives[mix], mix, alpha, near)
+    return [fits[mix, alpha] for mix in range(len(training.mixes)) for alpha in range(len(training.alphas))]
+
+
+def _from_the_middle(tilts: NDArray) -> Iterator[tuple[int, int | None]]:
+    """Mixes with the neighbour solved before: the one nearest to PN first, then outwards on both sides."""
+    order = np.argsort(tilts)
+    middle = int(np.argmin(np.abs(tilts[order])))
+    yield int(order[middle]), None
+    for place in range(middle + 1, len(order)):
+        yield int(order[place]), int(order[place - 1])
+    for place in range(middle - 1, -1, -1):
+        yield int(order[place]), int(order[place + 1])
+
+
+class _Solver:
+    """Solves one output's problems; which minimum is found never depends on what was solved before."""
+
+    def __init__(self, loss: Loss, training: Training, output: int, rows: NDArray):
+        self.loss, self.output, self.alphas = loss, output, training.alphas
+        self.design = Design(training.features[rows], training.intercept)
+        self.smooth = SmoothProblem(self.design) if loss.smooth else None
+        self.ridge = None if loss.convex else squared_candidates(_in_one_family(training, loss))
+        self.shape = len(training.mixes), len(training.alphas)
+
+    def solve(self, objective: Objective, mix: int, alpha: int, near: Fit | None) -> Fit:
+        penalty = float(self.alphas[alpha])
+        if self.smooth is not None and self.loss.convex:
+            return self.smooth.minimize(objective, penalty, None if near is None else (near.coef, near.intercept))
+        near = near if isinstance(near, Solution) else None
+        if self.loss.convex:
+            return minimize_pieces(convex_pieces(objective), self.design, penalty, near)
+        coef, intercept = self._ridge_start(mix, alpha)
+        scores = self.design.scores(coef, intercept)
+        if self.smooth is None:
+            return minimize_ramp(objective, self.design, penalty, [np.zeros(len(scores)), scores], near)
+        scale = float(np.median(np.abs(scores))) or 1.0  # far out a bounded loss is flat and nothing would move
+        starts = [None, (coef / scale, intercept / scale)]
+        found = [self.smooth.minimize(objective, penalty, start) for start in starts]
+        return min(found, key=lambda fit: _value(objective, self.design, penalty, fit))
+
+    def _ridge_start(self, mix: int, alpha: int) -> tuple[NDArray, float]:
+        assert self.ridge is not None
+        one = np.zeros(self.shape)
+        one[mix, alpha] = 1
+        coef, intercept = self.ridge.average(one)
+        return coef[self.output], float(intercept[self.output])
+
+
+def _in_one_family(training: Training, loss: Loss) -> Training:
+    """PUNU at γ is PNU at 1 − 2γ for symmetric losses, so both start from the same squared-loss solution."""
+    if loss.gap != "constant":
+        return training
+    return replace(training, mixes=Mixes.of("pnu", training.mixes.tilts.tolist()))
+
+
+def _value(objective: Objective, design: Design, alpha: float, fit: Fit) -> float:
+    return objective.value(design.scores(fit.coef, fit.intercept)) + alpha * float(fit.coef @ fit.coef)
+
+
+def _check_facts(loss: Loss) -> None:
+    """A wrong fact would give a wrong classifier without a sound, so facts are tried on a few margins."""
+    margin = np.linspace(-3, 3, 25) + 0.01
+    value, mirrored = loss(margin), loss(-margin)
+    true = {"linear": np.allclose(value - mirrored, -margin), "constant": np.allclose(value + mirrored, 1)}
+    if loss.gap is not None and not true[loss.gap]:
+        wanted = {"linear": "ℓ(m) − ℓ(−m) = −m", "constant": "ℓ(m) + ℓ(−m) = 1"}[loss.gap]
+        raise ValueError(f"The {loss.name} loss declares gap={loss.gap!r}, but {wanted} does not hold for it.")
+    if loss.kinks is not None:
+        drawn = sum(jump * np.maximum(0, kink - margin) for kink, jump in loss.kinks)
+        if not np.allclose(value, drawn):
+            raise ValueError(f"The {loss.name} loss declares kinks={loss.kinks}, but it is not Σ a max(0, t − m).")

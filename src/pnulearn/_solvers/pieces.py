@@ -1,0 +1,71 @@
+"""Objectives whose rows are convex and piecewise linear in their score: hinge, double hinge, a step of CCCP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._solvers.objectives import Minimum, Objective
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Σ_i slope_i g_i + Σ_ij jumps_ij max(0, kinks_ij − g_i), with jumps ≥ 0 and kinks falling along each row.
+
+    By duality the minimiser of this plus α w'w is w = Φ'β / 2α, where the multiplier β_i is minus a subgradient of
+    row i's term: it sits on one of `levels` while the score lies between two kinks and moves between two of them
+    while the score rests on a kink.
+    """
+
+    slope: NDArray
+    kinks: NDArray
+    jumps: NDArray
+
+    @cached_property
+    def levels(self) -> NDArray:
+        """Multipliers above the first kink, between the first and the second, and so on; shape (n, kinks + 1)."""
+        steps = np.concatenate([-self.slope[:, None], self.jumps], axis=1)
+        return np.cumsum(steps, axis=1)
+
+    def value(self, scores: NDArray) -> float:
+        """The objective, without penalty and constants."""
+        return float(self.slope @ scores + (self.jumps * np.maximum(0, self.kinks - scores[:, None])).sum())
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimiser with what a nearby problem can start from: the multipliers β, and the state of every row.
+
+    A row's state is 2j if its score lies below j kinks and 2j + 1 if it rests on kink number j.
+    """
+
+    coef: NDArray
+    intercept: float
+    beta: NDArray
+    state: NDArray
+    n_iter: int
+    converged: bool
+
+    @property
+    def minimum(self) -> Minimum:
+        return Minimum(self.coef, self.intercept, self.n_iter, self.converged)
+
+
+def convex_pieces(objective: Objective) -> Pieces:
+    """The convex part of an objective whose loss declares its kinks: the terms with a positive jump."""
+    return _pieces(objective, [(kink, jump) for kink, jump in objective.loss.kinks or () if jump > 0])
+
+
+def _pieces(objective: Objective, kinks: list[tuple[float, float]]) -> Pieces:
+    """Rows with side −1 are turned round by max(0, t + g) = max(0, −t − g) + g + t."""
+    places, sizes = np.array(kinks, dtype=float).T
+    positive = objective.side > 0
+    turned = objective.weight * sizes.sum() * ~positive
+    return Pieces(
+        slope=objective.slope + turned,
+        kinks=np.where(positive[:, None], places, -places[::-1]),
+        jumps=objective.weight[:, None] * np.where(positive[:, None], sizes, sizes[::-1]),
+    )

@@ -1,0 +1,87 @@
+"""Block pivoting: guess which scores rest on a kink, solve for their multipliers, correct the guess, repeat.
+
+Exact after a few small linear systems when the guess is good. Not guaranteed to end, so it gives up early and leaves
+the rest to the interior point method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+
+from pnulearn._solvers.cholesky import factorised, solved
+from pnulearn._solvers.design import Design
+from pnulearn._solvers.pieces import Pieces, Solution
+
+JITTER = 1e-13
+REFINEMENTS = 2
+PROMISING = 0.1  # more wrong guesses than this share of the rows are not worth correcting
+SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
+
+
+def pivot(pieces: Pieces, design: Design, alpha: float, state: NDArray, max_iter: int) -> Solution | None:
+    """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
+    rows, wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
+    for n_iter in range(1, max_iter + 1):
+        resting = np.flatnonzero(state % 2)
+        beta = pieces.levels[rows, state // 2]
+        kink = pieces.kinks[resting, state[resting] // 2]
+        solved = _resting_multipliers(design, alpha, beta, resting, kink)
+        if solved is None:
+            return None
+        coef, offset = solved
+        scores = design.scores(coef, offset)
+        new = _corrected(pieces, state, resting, scores, beta)
+        previous, wrong = wrong, int(np.count_nonzero(new != state))
+        if not wrong:
+            exact = bool(np.all(np.abs(scores[resting] - kink) <= SLACK * (1 + np.abs(kink))))
+            return Solution(coef, offset, beta, state, n_iter, True) if exact else None
+        if wrong >= previous:
+            return None
+        state = new
+    return None
+
+
+def _resting_multipliers(
+    design: Design, alpha: float, beta: NDArray, resting: NDArray, kink: NDArray
+) -> tuple[NDArray, float] | None:
+    """Set the multipliers that put the resting scores on their kinks; with an intercept all must sum to zero."""
+    beta[resting] = 0
+    outer = design.features.T @ beta / (2 * alpha)
+    if not len(resting):
+        return None if design.intercept else (outer, 0.0)
+    inner = design.features[resting]
+    gram = inner @ inner.T / (2 * alpha)
+    jittered = gram.copy()
+    jittered.flat[:: len(gram) + 1] += JITTER * gram.trace()
+    try:
+        factor = factorised(jittered)
+    except LinAlgError:
+        return None
+    target = kink - inner @ outer
+    right = np.column_stack([target, np.ones_like(target)]) if design.intercept else target[:, None]
+    moved = solved(factor, right)
+    for _ in range(REFINEMENTS):  # the jitter only steadies the factorisation, the answer is to the system without it
+        moved += solved(factor, right - gram @ moved)
+    offset = 0.0
+    if design.intercept:
+        offset = float((moved[:, 0].sum() + beta.sum()) / moved[:, 1].sum())
+        moved[:, 0] -= offset * moved[:, 1]
+    beta[resting] = moved[:, 0]
+    return outer + moved[:, 0] @ inner / (2 * alpha), offset
+
+
+def _corrected(pieces: Pieces, state: NDArray, resting: NDArray, scores: NDArray, beta: NDArray) -> NDArray:
+    """Scores that crossed a kink rest on it; multipliers that left their range fall on its end."""
+    place = state // 2
+    slack = SLACK * (1 + np.abs(pieces.kinks))
+    least = (scores[:, None] < pieces.kinks - slack).sum(axis=1)
+    most = (scores[:, None] < pieces.kinks + slack).sum(axis=1)
+    new = np.where(least > place, 2 * place + 1, np.where(most < place, 2 * place - 1, state))
+    j = place[resting]
+    low, high = pieces.levels[resting, j], pieces.levels[resting, j + 1]
+    room = SLACK * (high - low)
+    inside = (beta[resting] >= low - room) & (beta[resting] <= high + room)
+    new[resting] = np.where(inside, state[resting], 2 * j + 2 * (beta[resting] > high))
+    return new

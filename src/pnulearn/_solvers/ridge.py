@@ -1,0 +1,143 @@
+r"""Squared loss: every (mix, alpha) of the grid from one factorisation.
+
+With L = Σ_c θ_c G_c over the labelled classes, G_U the Gram matrix of the population sample and
+
+    b0 = θ m_P − (1 − θ) m_N,    b1 = θ m_P + (1 − θ) m_N − m_U,
+
+the minimiser of a risk with share s = |η| of unlabelled data and tilt t = η (PUNU: s = 1, t = 1 − 2γ) plus λ w′w is
+
+    w(s, t, λ) = ((1 − s) L + s G_U + 4 λ I)⁻¹ (b0 + t b1).
+
+Three facts make a grid cheap. The matrix depends on the mix only through s. The right-hand side is affine in t,
+so w = base + t · slope serves both signs of η and every γ. And L has the rank of the labelled rows, which are few:
+G_U is diagonalised once and L enters as a low-rank update (`low_rank`), or, when labelled rows are many, the
+matrices are solved one by one (`solve_one_by_one`).
+
+An unpenalised intercept is eliminated by centring at m_U. In these coordinates the matrix loses
+(1 − s)² b1 b1′, the tilt becomes t − (2θ − 1)(1 − s), and everything else stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._solvers import low_rank
+from pnulearn._solvers.candidates import Training
+from pnulearn._solvers.low_rank import Frame, rows_times
+from pnulearn._solvers.ridge_problem import LabeledMoments, Population, RidgeProblem
+
+STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a megabyte
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Coefficients w = base + t · slope in a frame: base (K, S, J, f), slope (S, J, f), intercepts (..., J)."""
+
+    base: NDArray
+    slope: NDArray
+    base_intercept: NDArray
+    slope_intercept: NDArray
+    frame: Frame | None  # None stands for the identity
+
+
+@dataclass(frozen=True)
+class RidgeCandidates:
+    """The candidates of a grid: mix number c uses share number place[c] and tilt tilts[c]."""
+
+    grid: Grid
+    place: NDArray
+    tilts: NDArray
+
+    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+        """g on rows of features, shape (K, C, J, n)."""
+        if self.grid.frame is not None:
+            features = self.grid.frame.coordinates(features, products)
+        base = rows_times(self.grid.base, features.T) + self.grid.base_intercept[..., None]
+        slope = rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
+        return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
+
+    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
+        per_share, tilted = (np.zeros((self.grid.slope.shape[0], weights.shape[1])) for _ in range(2))
+        np.add.at(per_share, self.place, weights)
+        np.add.at(tilted, self.place, weights * self.tilts[:, None])
+        coefficients = np.einsum("ksjb,sj->kb", self.grid.base, per_share)
+        coefficients += np.einsum("sjb,sj->b", self.grid.slope, tilted)
+        intercepts = np.einsum("ksj,sj->k", self.grid.base_intercept, per_share) + np.sum(
+            self.grid.slope_intercept * tilted
+        )
+        return coefficients if self.grid.frame is None else self.grid.frame.lift(coefficients), intercepts
+
+
+def squared_candidates(training: Training) -> RidgeCandidates:
+    """Every candidate of a training problem under the squared loss."""
+    shares, place = np.unique(training.mixes.shares, return_inverse=True)
+    problem = RidgeProblem.of(training, shares)
+    centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
+    return RidgeCandidates(_arranged(problem, *_solved(problem, training), centre), place, training.mixes.tilts)
+
+
+def _solved(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | None]:
+    """By the route that costs least."""
+    n = 0 if problem.population is None else len(training.population)
+    r, b = len(training.labeled), training.table.shape[1]
+    points = len(problem.shares) * len(problem.alphas)
+    if n < b and low_rank.is_cheaper(points, r, b, side=n):
+        return low_rank.solve_from_rows(problem, training)
+    if problem.population is not None and low_rank.is_cheaper(points, r, b, side=b):
+        return low_rank.solve_from_gram(problem, problem.population)
+    return solve_one_by_one(problem)
+
+
+def moment_grid(
+    labeled: LabeledMoments,
+    population: Population | None,
+    shares: NDArray,
+    alphas: NDArray,
+    centre: NDArray | None = None,
+) -> Grid:
+    """Solve for every share s of unlabelled data and every λ from moments alone.
+
+    `centre`, the number 2θ − 1 of each output, asks for an unpenalised intercept. Without a population only s = 0
+    makes sense.
+    """
+    problem = RidgeProblem(shares, alphas, centre is not None, population, moments=labeled)
+    return _arranged(problem, *solve_one_by_one(problem), centre)
+
+
+def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
+    """A b × b system per grid point, for when labelled rows are many or basis functions few."""
+    L = problem.labeled.outer
+    G = np.zeros(()) if problem.population is None else problem.population.gram(problem.origin)
+    slope = problem.total - (0 if problem.intercept else problem.mean)
+    right = np.vstack([problem.labeled.signed, slope]).T
+    diagonal, penalties = np.arange(len(L)), 4 * problem.alphas[:, None]
+    at_once = max(1, STACKED_AT_ONCE // (len(penalties) * L.size))
+    solutions = []
+    for start in range(0, len(problem.shares), at_once):
+        s = problem.shares[start : start + at_once, None, None]
+        A = (1 - s) * L + s * G
+        if problem.intercept:
+            A -= (1 - s) ** 2 * np.outer(slope, slope)
+        stack = np.repeat(A[:, None], len(penalties), axis=1)
+        stack[..., diagonal, diagonal] += penalties
+        solutions.append(np.linalg.solve(stack, right))
+    return np.concatenate(solutions).reshape(-1, *right.shape).swapaxes(1, 2), None
+
+
+def _arranged(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
+    """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w."""
+    shape = (len(problem.shares), len(problem.alphas))
+    slope = coefficients[:, -1].reshape(*shape, -1)
+    base = np.moveaxis(coefficients[:, :-1], 1, 0).reshape(-1, *shape, slope.shape[-1])
+    if centre is None:
+        return Grid(base, slope, np.zeros(base.shape[:-1]), np.zeros(shape), frame)
+    rest = (1 - problem.shares)[:, None]
+    base = base - centre[:, None, None, None] * rest[..., None] * slope
+    both = np.vstack([problem.mean, problem.total])
+    mean, b1 = both if frame is None else frame.coordinates(both)
+    offsets = [part @ mean + rest * (part @ b1) for part in (base, slope)]
+    return Grid(base, slope, centre[:, None, None] - offsets[0], -offsets[1], frame)

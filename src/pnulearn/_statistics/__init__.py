@@ -1,0 +1,1 @@
+"""Sums over rows that are collected anywhere and added up."""

@@ -1,0 +1,61 @@
+"""One judge for all rivals: folds, a held-out set, and the pooled PNU zero-one risk (section E.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from pnulearn._learning.tally import Tally, membership
+from pnulearn._problem.folds import assign_folds, row_keys
+from pnulearn._problem.labels import UNLABELED
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, and the rows to be judged on."""
+
+    train: NDArray
+    X_test: Any
+    codes_test: NDArray
+
+
+def fold_splits(X: Any, codes: NDArray, cv: Any, seed: int) -> list[Split]:
+    """Splits for a number of folds, a scikit-learn splitter, or an iterable of (train, test)."""
+    return [Split(train, X[test], codes[test]) for train, test in _with_every_class(codes, _pairs(X, codes, cv, seed))]
+
+
+def _pairs(X: Any, codes: NDArray, cv: Any, seed: int) -> Iterator[tuple[NDArray, NDArray]]:
+    if isinstance(cv, (int, np.integer)):
+        fold = assign_folds(codes, int(cv), row_keys(X, seed))
+        return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(cv)))
+    return iter(check_cv(cv, codes, classifier=True).split(X, codes))
+
+
+def _with_every_class(codes: NDArray, pairs: Iterator[tuple[NDArray, NDArray]]) -> Iterator[tuple[NDArray, NDArray]]:
+    """A class whose only rows would be held out stays in training: nothing can be learnt without it."""
+    classes = np.unique(codes[codes != UNLABELED])
+    for train, test in pairs:
+        stay = np.isin(codes[test], np.setdiff1d(classes, codes[train]))
+        yield np.concatenate([train, test[stay]]), test[~stay]
+
+
+def judged(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> dict[str, NDArray]:
+    """The pooled PNU risks of every candidate, zero-one and squared.
+
+    Scores are cut at ±1 for the squared risk, so that it compares confidence and not the scale of the scores.
+    """
+    outputs = [np.atleast_2d(s.T) for s in scores]
+    cut = np.clip(np.stack(outputs, axis=1)[:, :, None, :], -1, 1)
+    population = np.flatnonzero(codes == UNLABELED)
+    tally = Tally.of(cut, membership(codes, np.ones(len(codes)), len(shares), population))
+    return {"zero_one": tally.zero_one(shares)[:, 0], "squared": tally.squared(shares)[:, 0]}
+
+
+def best_of(table: dict[str, NDArray]) -> int:
+    """The candidate of least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
+    return int(np.lexsort((table["squared"], table["zero_one"].round(12)))[0])

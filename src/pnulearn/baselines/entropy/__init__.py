@@ -1,0 +1,5 @@
+"""EntropyRegularizedClassifier and its parts."""
+
+from pnulearn.baselines.entropy.classifier import EntropyRegularizedClassifier
+
+__all__ = ["EntropyRegularizedClassifier"]

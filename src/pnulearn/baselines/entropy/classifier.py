@@ -1,0 +1,131 @@
+"""Entropy regularisation (Grandvalet and Bengio 2004): logistic regression that wants to be sure on U."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates, stacked
+from pnulearn.baselines.entropy.confidence import ConfidenceObjective, minimise
+from pnulearn.baselines.entropy.rotation import Rotated, rotate
+
+EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
+# Entropy has a local minimum for every way of labelling U. Starting from the supervised solution and raising its
+# weight step by step follows the minimum that the labels suggest.
+LADDER = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+
+class EntropyRegularizedClassifier(Rival):
+    """Logistic regression, with a price on uncertain predictions for the unlabelled rows.
+
+    With g(x) = φ(x)'w (+ w₀), p = 1 / (1 + e⁻ᵍ) and H(p) the entropy in nats, minimises
+
+        Σ_labelled c_i log(1 + exp(−y_i g_i)) + (entropy / u) Σ_unlabelled H(p_j) + alpha w'w.
+
+    The class weights c_i = θ_y / n_y correct for a labelled share that differs from the population's; with
+    prior="labeled" they are 1/l, which is the original method. The problem is not convex; it is solved for rising
+    weights of the entropy, each from the solution before. More than two classes: each against the rest.
+
+    Parameters
+    ----------
+    kernel : "rbf" (a Gaussian around every training row, no intercept) or "linear" (unpenalised intercept).
+    alpha, entropy : weights of the two penalties; None searches 10⁻⁵ … 10² for each.
+
+    >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
+    >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
+    >>> model = EntropyRegularizedClassifier(alpha=0.001, entropy=0.1, bandwidth=0.5, prior=0.5).fit(X, y)
+    >>> model.predict(X).tolist()
+    [0.0, 0.0, 1.0, 1.0, 0.0, 1.0]
+    """
+
+    _parts: ClassVar = ("coef", "intercept")
+    _without_unlabeled: ClassVar = "a plain logistic regression"
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        entropy: Any = None,
+        kernel: str = "rbf",
+        bandwidth: Any = None,
+        prior: Any = None,
+        cv: Any = 5,
+        unlabeled: Any = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.alpha = alpha
+        self.entropy = entropy
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.prior = prior
+        self.cv = cv
+        self.unlabeled = unlabeled
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict_proba(self, X: Any) -> NDArray:
+        """Class probabilities under the population prior, one column per class."""
+        check_is_fitted(self)
+        own = expit(self.decision_function(X))
+        return np.column_stack([1 - own, own]) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
+
+    def _grid(self) -> dict[str, Sequence[float]]:
+        return {"alpha": candidates("alpha", self.alpha), "entropy": candidates("entropy", self.entropy, zero=True)}
+
+    @property
+    def _needs_gram(self) -> bool:
+        return self.kernel != "linear"
+
+    def _features(self, X: Any, centers: Any, bandwidth: float | None) -> Any:
+        return X if self.kernel == "linear" else super()._features(X, centers, bandwidth)
+
+    def _respond(self, gram: Any, parts: Parts) -> NDArray:
+        return gram @ parts["coef"] + parts["intercept"]
+
+    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+        rotated = rotate(training.gram)
+        outputs = [self._solved(training, rotated, signs, grid) for signs, _ in training.outputs]
+        for solutions in zip(*outputs, strict=True):
+            yield stacked([self._part(rotated, solution) for solution in solutions])
+
+    def _solved(self, training: Training, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]) -> list[NDArray]:
+        """The minimiser of every candidate, for one output."""
+        objective = ConfidenceObjective(rotated, training, signs, intercept=self.kernel == "linear")
+        tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
+        solved = {}
+        supervised = np.zeros(objective.size)
+        # The supervised problem is convex, so its solution does not depend on where the solver starts.
+        for alpha in sorted({c["alpha"] for c in grid}, reverse=True):
+            supervised = minimise(objective, supervised, alpha, 0.0, tolerance)
+            entropies = [c["entropy"] for c in grid if c["alpha"] == alpha]
+            for entropy, solution in _continued(objective, supervised, alpha, entropies, tolerance):
+                solved[alpha, entropy] = solution
+        return [solved[c["alpha"], c["entropy"]] for c in grid]
+
+    def _part(self, rotated: Rotated, solution: NDArray) -> Parts:
+        coef, bias = (solution[:-1], solution[-1]) if self.kernel == "linear" else (solution, 0.0)
+        return {"coef": rotated.lift(coef), "intercept": float(bias)}
+
+
+def _continued(
+    objective: ConfidenceObjective, supervised: NDArray, alpha: float, entropies: Sequence[float], tolerance: float
+) -> Iterator[tuple[float, NDArray]]:
+    """Solutions for rising entropy weights. Only rungs of the ladder hand on their solution, so that what a weight
+    gives does not depend on which others are asked for."""
+    rung = supervised
+    for entropy in sorted({*entropies, *(step for step in LADDER if step < max(entropies))}):
+        solution = minimise(objective, rung, alpha, entropy, tolerance)
+        if entropy in LADDER:
+            rung = solution
+        if entropy in entropies:
+            yield entropy, solution

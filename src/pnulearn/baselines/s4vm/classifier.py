@@ -1,0 +1,174 @@
+"""S4VM (Li and Zhou 2011, 2015): gain over the supervised SVM, whichever of many separators is the true one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from sklearn.svm import SVC
+
+from pnulearn.baselines._rival.cost import announce
+from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates
+from pnulearn.baselines.s4vm.separators import Balance, representatives, sample_separators
+from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
+
+TIE = 1e-6  # votes this close to even are left to the supervised SVM
+STEPS = 600  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
+
+
+class S4VM(Rival):
+    """A semi-supervised SVM that would rather repeat the supervised SVM than do worse.
+
+    Many large-margin separators fit the labelled and unlabelled rows about equally well. S4VM samples them, keeps a
+    few different ones, and labels the unlabelled rows so that the gain over the supervised SVM is greatest if the
+    least favourable of them is the truth. New rows are labelled by the vote that proves this labelling the safest:
+
+        sign( (1 + caution) Σ_t weight_t sign f_t(x) + (caution − 1) sign f_svm(x) ).
+
+    Parameters
+    ----------
+    C, C_unlabeled : cost of a margin error on a labelled and on an unlabelled row; None searches 10⁻⁵ … 10².
+    n_starts, n_separators : labellings to start from, and separators kept of those found.
+    caution : how many rows won outweigh one row lost.
+    prior : the mean label of all rows is kept within 0.1 of what this share of positives in U implies.
+
+    >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
+    >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
+    >>> model = S4VM(C_unlabeled=0.1, bandwidth=0.5, prior=0.5, random_state=0).fit(X, y)
+    >>> model.predict(X).tolist(), model.transduction_.tolist()
+    ([0.0, 0.0, 1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    """
+
+    _parts = ("dual_coef", "intercept", "vote")
+
+    _without_unlabeled: ClassVar = "a plain SVM"
+
+    def __init__(
+        self,
+        *,
+        C: Any = 1.0,
+        C_unlabeled: Any = None,
+        kernel: str = "rbf",
+        bandwidth: Any = None,
+        n_starts: int = 100,
+        n_separators: int = 10,
+        caution: float = 3.0,
+        prior: Any = None,
+        cv: Any = 5,
+        unlabeled: Any = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.n_starts = n_starts
+        self.n_separators = n_separators
+        self.caution = caution
+        self.prior = prior
+        self.cv = cv
+        self.unlabeled = unlabeled
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _grid(self) -> dict[str, Sequence[float]]:
+        for name in ("n_starts", "n_separators"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        if not isinstance(self.caution, Real) or not 0 < self.caution < np.inf:
+            raise ValueError(f"caution must be a positive number (3 in the original), got {self.caution!r}.")
+        return {"C": candidates("C", self.C), "C_unlabeled": candidates("C_unlabeled", self.C_unlabeled)}
+
+    def _candidates(self, X: Any, seed: int) -> list[Candidate]:
+        grid, n = super()._candidates(X, seed), X.shape[0]
+        flops = 3 * n**3 + 2 * STEPS * (self.n_starts + 1) * n**2
+        advice = "Fewer n_starts, or a random part of the unlabelled rows, cost less."
+        announce(flops, n, len(grid), advice=advice, say=self._say if self.verbose else None)
+        return grid
+
+    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+        return (self._voters(training, candidate) for candidate in grid)
+
+    def _voters(self, training: Training, candidate: Candidate) -> Parts:
+        """The separators kept and the supervised SVM (last), with the weight of each in the vote."""
+        signs, unlabeled = training.signs, training.unlabeled
+        coef, bias = supervised_svm(training.gram, signs, candidate["C"])
+        if len(unlabeled) == 0:
+            parts = {"dual_coef": coef[None], "intercept": np.array([bias]), "vote": np.ones(1)}
+            return parts | {"worst_case_gain": 0.0, "transduction": self.classes_[training.codes]}
+        supervised = np.where(training.gram[unlabeled] @ coef + bias > 0, 1.0, -1.0)
+        machine = SharedKernelSVM(
+            training.gram, np.where(signs == 0, float(candidate["C_unlabeled"]), float(candidate["C"]))
+        )
+        mean_label = (signs.sum() + len(unlabeled) * (2 * training.shares[1] - 1)) / len(signs)
+        balance = Balance.around(mean_label, signs)
+        found = sample_separators(machine, signs, supervised, balance, self.n_starts, training.seed)
+        kept = representatives(found, self.n_separators)
+        worst = safest_labels(kept.labels, supervised, self.caution)
+        codes = training.codes.copy()
+        codes[unlabeled] = worst.labels > 0
+        return {
+            "dual_coef": np.vstack([kept.coef, coef]),
+            "intercept": np.append(kept.offset, bias),
+            "vote": np.append((1 + self.caution) * worst.weight, self.caution - 1) / (2 * self.caution),
+            "worst_case_gain": worst.gain,
+            "transduction": self.classes_[codes],
+        }
+
+    def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
+        """The vote, between −1 and 1; an even one is decided by the supervised SVM."""
+        scores = gram @ parts["dual_coef"].T + parts["intercept"]
+        vote = np.where(scores > 0, 1.0, -1.0) @ parts["vote"]
+        tie_break = TIE * scores[:, -1] / (1 + np.abs(scores[:, -1]))
+        return np.where(np.abs(vote) > TIE, vote, 0.0) + tie_break
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def supervised_svm(kernel: NDArray, signs: NDArray, C: float) -> tuple[NDArray, float]:
+    """Coefficients over all rows (zero for the unlabelled ones) and bias of the SVM of the labelled rows."""
+    labeled = np.flatnonzero(signs)
+    machine = SVC(C=C, kernel="precomputed").fit(kernel[np.ix_(labeled, labeled)], signs[labeled])
+    coef = np.zeros(len(signs))
+    coef[labeled[machine.support_]] = machine.dual_coef_[0]
+    return coef, float(machine.intercept_[0])
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The safest labelling of the unlabelled rows, its guaranteed gain, and the weights that prove it is the safest."""
+
+    gain: float
+    labels: NDArray
+    weight: NDArray
+
+
+def safest_labels(separators: NDArray, supervised: NDArray, caution: float) -> WorstCase:
+    """max over y in [−1, 1]^u of min over t of gain − caution · loss of y over the supervised labels, were y_t true.
+
+    Gain counts the rows that y gets right and the supervised labels wrong, loss the opposite. In numbers that is
+    c_t'y + d_t with c_t = ((1 + λ) y_t + (λ − 1) y_svm) / 4 and d_t = ((1 − λ) u − (1 + λ) y_t'y_svm) / 4, λ = caution.
+    The multipliers of the t constraints sum to one, and the sign of Σ_t weight_t c_t is the answer where it is not 0.
+    """
+    slopes = ((1 + caution) * separators + (caution - 1) * supervised) / 4
+    levels = ((1 - caution) * len(supervised) - (1 + caution) * separators @ supervised) / 4
+    objective = np.append(np.zeros(len(supervised)), -1.0)
+    limits = np.column_stack([-slopes, np.ones(len(slopes))])
+    bounds = [(-1.0, 1.0)] * len(supervised) + [(None, None)]
+    solution = linprog(objective, A_ub=limits, b_ub=levels, bounds=bounds, method="highs")
+    labels = np.where(np.abs(solution.x[:-1]) < 1e-9, supervised, np.sign(solution.x[:-1]))
+    return WorstCase(float(-solution.fun), labels, -solution.ineqlin.marginals)

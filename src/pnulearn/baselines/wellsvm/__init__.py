@@ -1,0 +1,5 @@
+"""WellSVM and its parts."""
+
+from pnulearn.baselines.wellsvm.classifier import WellSVM
+
+__all__ = ["WellSVM"]

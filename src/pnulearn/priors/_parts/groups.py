@@ -1,0 +1,125 @@
+"""The classes and U apart, each as distinct rows with weights in an order that depends on their values only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import euclidean_distances
+
+from pnulearn._problem.folds import row_keys
+from pnulearn._problem.labels import UNLABELED
+
+KEY_SEED = 0
+MOST_MEASURED = 400
+
+
+@dataclass(frozen=True)
+class Group:
+    """Distinct rows of one sample, dense or CSR, and how often each occurs."""
+
+    X: Any
+    weight: NDArray
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def size(self) -> float:
+        """How many rows it is worth: weights of one or more count copies, smaller ones only compare rows."""
+        return float(self.weight.sum() ** 2 / np.minimum(self.weight, self.weight**2).sum()) if len(self) else 0.0
+
+    @property
+    def share(self) -> NDArray:
+        """Weights that add up to one."""
+        return self.weight / self.weight.sum()
+
+    def first(self, most: int) -> Group:
+        """At most `most` distinct rows: a random choice that does not depend on the order of the rows."""
+        return self if len(self) <= most else Group(self.X[:most], self.weight[:most])
+
+    def after(self, most: int) -> Group:
+        """The rows that `first` leaves out."""
+        return Group(self.X[most:], self.weight[most:])
+
+
+@dataclass(frozen=True)
+class Groups:
+    """One group per class, in the order of the codes, and the unlabelled rows."""
+
+    classes: tuple[Group, ...]
+    unlabeled: Group
+
+    @property
+    def all(self) -> tuple[Group, ...]:
+        return (*self.classes, self.unlabeled)
+
+    def map(self, change: Callable[[Any], Any]) -> Groups:
+        """The same groups with changed features."""
+        *classes, unlabeled = (Group(change(group.X), group.weight) for group in self.all)
+        return Groups(tuple(classes), unlabeled)
+
+    def limited(self, labeled: int, unlabeled: int) -> Groups:
+        """At most so many distinct rows of each class and of U."""
+        return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
+
+
+def split_groups(X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> Groups:
+    """Gather equal rows of each class and of U and add up their weights.
+
+    A row of weight two and the same row twice give the same groups, and so does any order of the rows: whatever is
+    computed from groups, random choices included, inherits both properties.
+    """
+    weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
+    keys = row_keys(X, KEY_SEED)
+    classes = (_gathered(X, keys, weight, np.flatnonzero(codes == k)) for k in range(n_classes))
+    return Groups(tuple(classes), _gathered(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
+
+
+def _gathered(X: Any, keys: NDArray, weight: NDArray, rows: NDArray) -> Group:
+    rows = rows[weight[rows] > 0]
+    _, first, index = np.unique(keys[rows], return_index=True, return_inverse=True)
+    return Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first)))
+
+
+def stack(parts: Sequence[Any]) -> Any:
+    """Rows of several dense or of several CSR matrices, one below the other."""
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
+def typical_distance(X: Any) -> float:
+    """The median distance between the first few hundred rows, the unit of every bandwidth here."""
+    few = X[:MOST_MEASURED]
+    distances = euclidean_distances(few)[np.triu_indices(few.shape[0], 1)]
+    positive = distances[distances > 1e-7]
+    if len(positive) == 0:
+        raise ValueError(
+            "All rows are identical, so there is no distance to take a bandwidth from and nothing to tell the classes "
+            "apart by. Check the columns of X, or pass prior as a number."
+        )
+    return float(np.median(positive))
+
+
+def standardized(groups: Groups) -> Groups:
+    """Columns divided by their weighted standard deviation over all rows; constant columns become zero.
+
+    Dense columns are centred as well, for accuracy: distances do not notice.
+    """
+    X, weight = stack([group.X for group in groups.all]), np.concatenate([group.weight for group in groups.all])
+    mean, deviation = _moments(X, weight / weight.sum())
+    varies = deviation > 1e-12 * np.abs(mean)
+    scale = np.where(varies, 1 / np.where(varies, deviation, 1), 0.0)
+    if sparse.issparse(X):
+        return groups.map(lambda rows: sparse.csr_matrix(rows.multiply(scale)))
+    return groups.map(lambda rows: (rows - mean) * scale)
+
+
+def _moments(X: Any, share: NDArray) -> tuple[NDArray, NDArray]:
+    mean = share @ X
+    if sparse.issparse(X):
+        return mean, np.sqrt(np.clip(share @ X.power(2) - mean**2, 0, None))
+    return mean, np.sqrt(share @ (X - mean) ** 2)

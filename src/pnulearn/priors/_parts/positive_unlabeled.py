@@ -1,0 +1,89 @@
+"""Priors from one labelled class and U: what its estimators share, and what they all have to assume."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn.priors._parts.groups import Group, Groups, split_groups, standardized
+from pnulearn.priors._parts.interval import bayesian_draws
+from pnulearn.priors._parts.posteriors import held_out_posteriors
+from pnulearn.priors.estimate import PriorEstimate, settle
+from pnulearn.priors.estimator import PriorEstimator, generator
+
+# weights of the labelled and of the unlabelled rows, one column per weighting -> one share per weighting
+Statistic = Callable[[NDArray, NDArray], NDArray]
+
+
+class PositiveUnlabeledPrior(PriorEstimator):
+    """The share of the labelled class in U, without examples of the other class.
+
+    P and U alone determine only the largest share κ ≥ θ that could be taken out of U,  κ = inf_C U(C) / P(C).  It is
+    the prior if the negatives are irreducible: no part of them looks like a sample of positives. Labelled negatives
+    are left aside; with negatives and no positives the roles are exchanged.
+    """
+
+    most_labeled = 2000
+    most_unlabeled = 5000
+
+    @abstractmethod
+    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
+        """Everything that does not depend on the weights of the rows is done here, once."""
+
+    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+        if n_classes != 2:
+            raise ValueError(
+                f"{self.method!r} is for two classes and y has {n_classes}. Use method='scores' or 'energy'."
+            )
+        labeled, unlabeled, is_positive = self._labeled_and_unlabeled(split_groups(X, codes, weight))
+        rng = generator(self.random_state)
+        draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in (labeled, unlabeled)]
+        shares = self._statistic(labeled, unlabeled)(draws[0].share, draws[1].share)
+        priors = shares if is_positive else 1 - shares
+        return settle(priors[0], priors[1:], unlabeled.size, self.confidence, self.method)
+
+    def _labeled_and_unlabeled(self, groups: Groups) -> tuple[Group, Group, bool]:
+        negative, positive = groups.classes
+        if len(groups.unlabeled) == 0:
+            raise ValueError(
+                "The class prior is that of the unlabelled rows, and there are none. Pass prior as a number."
+            )
+        if len(negative) and len(positive):
+            warnings.warn(
+                f"{self.method!r} uses the positive and unlabelled rows only and leaves {len(negative)} labelled "
+                "negatives aside; method='scores' uses them.",
+                UserWarning,
+                stacklevel=4,
+            )
+        labeled = positive if len(positive) else negative
+        pair = standardized(Groups((labeled,), groups.unlabeled).limited(self.most_labeled, self.most_unlabeled))
+        return pair.classes[0], pair.unlabeled, bool(len(positive))
+
+
+def scores_against_unlabeled(labeled: Group, unlabeled: Group, classifier: Any) -> tuple[NDArray, NDArray]:
+    """Log-odds of being labelled rather than unlabelled, for rows of both groups that were held out."""
+    posteriors = held_out_posteriors([unlabeled, labeled], [], classifier)
+    of_unlabeled, of_labeled = posteriors.at(np.array([0.5, 0.5]))
+    return _log_odds(of_labeled), _log_odds(of_unlabeled)
+
+
+def _log_odds(probabilities: NDArray) -> NDArray:
+    against, of = np.clip(probabilities, 1e-12, None)
+    return np.log(of / against)
+
+
+def tail_shares(scores: tuple[NDArray, NDArray], shares: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray]:
+    """q_P(t) and q_U(t), the weight of rows scoring at least t, for thresholds t (rows) and weightings (columns)."""
+    thresholds, inverse = np.unique(np.concatenate(scores), return_inverse=True)
+    n_labeled = len(scores[0])
+    tails = []
+    for places, share in zip((inverse[:n_labeled], inverse[n_labeled:]), shares, strict=True):
+        mass = np.zeros((len(thresholds), share.shape[1]))
+        np.add.at(mass, places, share)
+        tails.append(np.cumsum(mass[::-1], axis=0))
+    return tails[0], tails[1]

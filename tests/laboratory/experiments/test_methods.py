@@ -1,0 +1,41 @@
+"""Every method of the tables on one small, easy problem."""
+
+import numpy as np
+import pytest
+
+from pnulearn.laboratory.datasets import load_data
+from pnulearn.laboratory.experiments.methods import load_plugins, method_named, method_names
+from pnulearn.laboratory.experiments.table_1 import METHODS, RIVALS
+from pnulearn.laboratory.experiments.trials import draw_trial
+
+
+@pytest.fixture(scope="module")
+def trial():
+    X, y = load_data("two-gaussians")
+    return draw_trial(
+        X, y == 1, labeled=(7, 5), unlabeled=(20, 20), validation=(10, 10), prior=0.5, key=("test_methods",)
+    )
+
+
+@pytest.mark.parametrize("name", method_names())
+def test_every_method_learns_something_from_every_trial(name, trial):
+    predicted = method_named(name).learn(trial).predict(trial.X_test)
+    assert set(np.unique(predicted)) <= {0, 1}
+    assert trial.error(predicted) < 0.35  # the best possible is 0.16
+
+
+def test_the_full_table_has_every_rival_in_both_modes():
+    assert set(METHODS) <= set(method_names())
+    for rival in RIVALS:
+        assert method_named(rival).group == "rival"
+        assert f"{rival}-labeled" in METHODS
+
+
+def test_a_plugin_that_is_no_file_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="not a Python file"):
+        load_plugins([str(tmp_path / "none.py")])
+
+
+def test_an_unknown_method_is_named_with_the_known_ones():
+    with pytest.raises(KeyError, match="pnu-average"):
+        method_named("magic")

@@ -1,0 +1,162 @@
+"""From a name to files: running, resuming, killing, extending."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pnulearn.laboratory.experiments import EXPERIMENTS, reproduce, rows, table_1, table_2
+from pnulearn.laboratory.experiments.runner import Settings, pending
+
+FAST = {"sets": ["two-gaussians"], "methods": ["pn", "logistic"], "quick": True}
+FIELDS = ["set", "n_labeled", "trial", "method"]
+
+
+def _quiet(*_):
+    pass
+
+
+def test_a_resumed_run_gives_the_table_of_an_uninterrupted_one(tmp_path):
+    reproduce("table-1", out=tmp_path / "once", trials=2, say=_quiet, **FAST)
+    reproduce("table-1", out=tmp_path / "twice", trials=1, say=_quiet, **FAST)
+    reproduce("table-1", out=tmp_path / "twice", trials=2, say=_quiet, **FAST)
+    texts = [(tmp_path / run / "table-1-quick.md").read_text() for run in ("once", "twice")]
+    assert texts[0] == texts[1]
+    assert len(rows.read(tmp_path / "twice" / "rows" / "table-1-quick.jsonl")) == 2 * 2 * 2
+
+
+def test_a_killed_run_loses_nothing_that_was_finished(tmp_path):
+    """Killed with SIGKILL after its first rows, then run again: the same table as an undisturbed run."""
+    options = ["--quick", "--trials", "3", "--sets", "two-gaussians", "--methods", "pn,logistic"]
+    command = [sys.executable, "-m", "pnulearn", "reproduce", "table-1", *options, "--out", str(tmp_path / "killed")]
+    path = tmp_path / "killed" / "rows" / "table-1-quick.jsonl"
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while len(rows.read(path)) < 2 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = rows.read(path)
+    assert before
+    for folder in ("killed", "undisturbed"):
+        reproduce("table-1", out=tmp_path / folder, trials=3, say=_quiet, **FAST)
+    assert rows.read(path)[: len(before)] == before
+    texts = [(tmp_path / folder / "table-1-quick.md").read_text() for folder in ("killed", "undisturbed")]
+    assert texts[0] == texts[1]
+
+
+def test_a_missing_set_is_skipped_with_a_line_that_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("PNULEARN_DATA", raising=False)
+    said = []
+    reproduce("table-1", out=tmp_path, sets=["splice", "two-gaussians"], methods=["pn"], trials=1, say=said.append)
+    (line,) = [text for text in said if text.startswith("skipped")]
+    assert "splice.npz" in line
+    assert "two-gaussians" in (tmp_path / "table-1.md").read_text()
+
+
+def test_a_set_that_is_too_small_is_skipped_with_what_it_lacks(tmp_path):
+    np.savez(tmp_path / "tiny.npz", X=np.random.default_rng(0).random((100, 2)), y=np.arange(100) % 2)
+    said = []
+    reproduce("table-1", out=tmp_path, data=tmp_path, sets=["tiny"], methods=["pn"], trials=1, say=said.append)
+    assert any("tiny" in line and "needs 150 more" in line for line in said)
+
+
+PLUGIN = """
+import numpy as np
+from pnulearn.laboratory.datasets import DataSet, register
+from pnulearn.laboratory.experiments import Method, register_method
+
+
+class Coin:
+    def predict(self, X):
+        return np.arange(len(X)) % 2
+
+
+def two_points():
+    y = np.where(np.arange(1000) < 500, 1, -1)
+    return y[:, None] + 0.01 * np.arange(1000)[:, None] / 1000, y
+
+
+register_method(Method("coin", "Coin toss", lambda trial: Coin(), "everyday"))
+register(DataSet("two-points", 1000, 1, 0.5, "generated", two_points))
+"""
+
+
+def test_one_file_adds_a_method_and_a_data_set_for_one_process_or_two(tmp_path):
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(PLUGIN)
+    options = {"sets": ["two-points"], "methods": ["pn", "coin"], "trials": 2, "plugins": [str(plugin)]}
+    found = []
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        reproduce("table-1", out=out, n_jobs=jobs, say=_quiet, **options)
+        some = rows.unique(rows.read(out / "rows" / "table-1.jsonl"), FIELDS)
+        found.append([(row["method"], row["error"]) for row in some])
+        assert "Coin toss" in (out / "table-1.md").read_text()
+    assert found[0] == found[1]
+    assert all(error == 0 for name, error in found[0] if name == "pn")
+    assert all(40 < error < 60 for name, error in found[0] if name == "coin")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_runs_and_writes(name, tmp_path):
+    experiment = EXPERIMENTS[name]
+    sets = experiment.QUICK_SETS[:1]
+    methods = ["pn", "logistic"] if "pn" in experiment.METHODS else experiment.METHODS[:2]
+    written = reproduce(name, out=tmp_path, sets=sets, methods=methods, trials=2, quick=True, say=_quiet)
+    assert written
+    assert all(path.stat().st_size > 100 for path in written)
+
+
+def test_drawings_do_not_change_from_run_to_run(tmp_path):
+    for _ in range(2):
+        written = reproduce(
+            "figure-2", out=tmp_path, sets=["generated-banana"], trials=2, quick=True, methods=["finite"], say=_quiet
+        )
+    pictures = [path for path in written if path.suffix == ".svg"]
+    before = [path.read_bytes() for path in pictures]
+    reproduce("figure-2", out=tmp_path, quick=True, run=False, say=_quiet)
+    assert before == [path.read_bytes() for path in pictures]
+
+
+def test_unknown_names_are_refused_with_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match="table-1, figure-1"):
+        reproduce("table-7", out=tmp_path)
+    with pytest.raises(ValueError, match="'magic'"):
+        reproduce("table-1", methods=["magic"], out=tmp_path)
+
+
+def test_no_trial_runs_twice(tmp_path):
+    path = tmp_path / "a.jsonl"
+    cells = list(table_1.cells(["a", "b"], 2))
+    rows.append(path, {**cells[0], "method": "pn", "error": 1.0})
+    jobs = pending(cells, ["pn", "pu"], path)
+    assert jobs[0].methods == ("pu",)
+    assert len(jobs) == len(cells) == 8
+
+
+def test_real_places_features_take_the_place_of_the_stand_in(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 2
+    np.savez(tmp_path / "places_arts.npz", X=(rng.random((3000, 4)) + y[:, None]).astype(np.float32), y=y)
+    cell = {"set": "arts", "n_unlabeled": 1000, "trial": 0}
+    (row,) = table_2.run(cell, ["linear-pnu-average"], Settings(data=str(tmp_path)))
+    assert row["data"] == "places_arts"
+    assert row["error"] < 10
+    assert abs(row["prior_used"] - 0.5) < 0.1
+
+
+@pytest.mark.parametrize(("options", "message"), [({"trials": 0}, "trials"), ({"n_jobs": 0}, "n_jobs")])
+def test_no_trials_or_processes_is_an_error(options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        reproduce("table-1", out=tmp_path, quick=True, **options)
+
+
+def test_a_task_that_table_2_does_not_have_is_skipped_with_those_it_has(tmp_path):
+    said = []
+    reproduce("table-2", out=tmp_path, sets=["oceans"], trials=1, say=said.append)
+    assert any("oceans" in line and "deserts" in line for line in said)
