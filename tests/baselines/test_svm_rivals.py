@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from pnulearn.baselines import S4VM, WellSVM, cost
+from pnulearn.baselines import S4VM, WellSVM
+from pnulearn.baselines._rival import cost
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 16, 80

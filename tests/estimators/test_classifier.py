@@ -14,7 +14,8 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pnulearn import PNUClassifier, PNUStratifiedKFold, search
+from pnulearn import PNUClassifier, PNUStratifiedKFold
+from pnulearn._learning import search
 
 QUICK = {"alpha": [1e-2, 1.0], "bandwidth": [1.0, 3.0], "mix": [-0.5, 0.0, 0.5], "prior": 0.4, "random_state": 0}
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before NumPy starts its threads
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from golden.cases import CASES
-from golden.store import FOLDER, stored_names, write
+from tests.golden.cases import CASES
+from tests.golden.store import FOLDER, note_machine, stored_names, write
 
 
 def main(names: list[str]) -> None:
@@ -21,6 +21,7 @@ def main(names: list[str]) -> None:
     for name in names or CASES:
         write(name, CASES[name]())
         print(name)
+    note_machine()
     for gone in stored_names() - set(CASES):
         (FOLDER / f"{gone}.json").unlink()
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.problems import mixture
 
 from pnulearn._basis.functions import GaussianBasis, LinearBasis
 from pnulearn._learning.moment_search import MomentProblem, explore_moments, fit_candidates, usable_folds
@@ -10,8 +11,6 @@ from pnulearn._learning.tally import Tally, membership
 from pnulearn._solvers.candidates import Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates
 from pnulearn.streaming import Design, PNUStatistics
-
-from tests.problems import mixture
 
 PRIORS = {2: np.array([0.7, 0.3]), 3: np.array([0.5, 0.3, 0.2])}
 

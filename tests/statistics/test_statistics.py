@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.problems import mixture
 
 from pnulearn._basis.functions import GaussianBasis, LinearBasis
 from pnulearn._files.archive import ModelFileError
 from pnulearn._solvers.moments import Moments
 from pnulearn.streaming import Design, PNUStatistics
-
-from tests.problems import mixture
 
 BASES = {
     "gaussian": lambda X: GaussianBasis(X[:7] + 0.1, np.array([0.7, 2.0])),

@@ -12,14 +12,13 @@ from dask import array as dask_array
 from dask import dataframe as dask_frame
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
 from pnulearn.streaming import ClusterError, OnCluster, fit_files, make_design
 from pnulearn.streaming.passes import collect
 from pnulearn.streaming.sources import open_source
 from pnulearn.streaming.threads import InThreads
-
-from tests.problems import COLUMNS, mixture, table, write_parquet
 
 X, Y, _ = mixture(4000)
 SMALL = {"centers": 12, "alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "random_state": 0}

@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
+from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
 from pnulearn.streaming import DataFileError, collect_statistics, fit_files, make_design
 from pnulearn.streaming.files import find_files
 from pnulearn.streaming.sources import open_source
-
-from tests.problems import COLUMNS, mixture, table, write_parquet
 
 X, Y, _ = mixture(600)
 MODEL = {"centers": X[:8], "prior": 0.3, "mix": 0.2, "alpha": 0.1, "bandwidth": 2.0, "random_state": 0}

@@ -11,12 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.problems import COLUMNS, mixture, splits_of, table, write_parquet
 
 import pnulearn
 from pnulearn import PNUClassifier
 from pnulearn.streaming import PNUStatistics, collect_statistics, fit_files, fit_statistics, make_design
-
-from tests.problems import COLUMNS, mixture, splits_of, table, write_parquet
 
 SMALL = {"centers": 15, "alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "random_state": 0}
 

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
+from tests.problems import COLUMNS, mixture
 
 from pnulearn import PNUClassifier
-
-from tests.problems import COLUMNS, mixture
 
 SETTINGS = {"mix": [0.0, 0.4], "alpha": [0.01, 0.1], "bandwidth": [1.0, 3.0], "random_state": 0}
 

@@ -9,11 +9,10 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
 from pnulearn.streaming import fit_files, predict, predict_files
-
-from tests.problems import COLUMNS, mixture, table, write_parquet
 
 X, Y, _ = mixture(3000)
 IDS = np.array([f"row {i}" for i in range(3000)])

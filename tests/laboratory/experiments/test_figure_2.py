@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pnulearn.laboratory import datasets
+from pnulearn import PNUClassifier
 from pnulearn._basis.functions import BANDWIDTH_FACTORS, median_distance
 from pnulearn._solvers.candidates import ALPHAS
+from pnulearn.laboratory import datasets
 from pnulearn.laboratory.experiments import figure_2
 from pnulearn.laboratory.experiments.figure_1 import mix_for, zero_one_covariances
 from pnulearn.laboratory.experiments.runner import Settings
