@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint types contract unit bench docs clean
+.PHONY: demo test lint types contract unit test-lowest dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -24,16 +24,38 @@ contract: $(STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 unit: $(STAMP)
-	$(PY) -m pytest -n 2
+	$(PY) -m pytest -n 2 --cov --cov-report=term
+
+# The oldest versions that pyproject.toml promises, in an environment of their own.
+LOWEST := $(VENV)-lowest
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest -n 2 tests/problem tests/solvers tests/learning tests/estimators tests/metrics \
+		tests/priors tests/files tests/statistics tests/test_losses.py tests/test_risks.py tests/test_theory.py \
+		tests/test_advice.py tests/test_public_api.py
+
+$(LOWEST)/.installed: pyproject.toml $(STAMP)
+	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(LOWEST)
+	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[io]"
+	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python -e ".[io]" --group lowest
+	touch $@
+
+# Wheel and sdist, tried in empty environments.
+dist-check: $(STAMP)
+	$(PY) .ci/check_dist.py
+
+# The versions that `make test` and `make docs` install; `pip install pnulearn` does not read them.
+lock: $(STAMP)
+	$(VENV)/bin/uv pip compile --quiet --upgrade pyproject.toml --extra dev --extra docs --universal \
+		--python-version 3.11 --no-header --no-annotate --output-file requirements.lock
 
 bench: $(VENV)/.bench
 	$(PY) benchmarks/search_speed.py
 
 # uv installs in seconds; pip does the same where uv cannot be had.
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml requirements.lock
 	test -x $(PY) || python3 -m venv $(VENV)
-	$(PY) -m pip install --quiet uv && $(VENV)/bin/uv pip install --quiet --python $(PY) -e ".[dev]" \
-		|| $(PY) -m pip install --quiet -e ".[dev]"
+	$(PY) -m pip install --quiet uv && $(VENV)/bin/uv pip install --quiet --python $(PY) -c requirements.lock -e ".[dev]" \
+		|| $(PY) -m pip install --quiet -c requirements.lock -e ".[dev]"
 	touch $@
 
 $(VENV)/.bench: $(STAMP)
@@ -47,8 +69,8 @@ docs: $(VENV)/.docs
 	@echo "The site is in docs/_build/html/index.html"
 
 $(VENV)/.docs: $(STAMP)
-	$(VENV)/bin/uv pip install --quiet --python $(PY) -e ".[docs]" || $(PY) -m pip install --quiet -e ".[docs]"
+	$(VENV)/bin/uv pip install --quiet --python $(PY) -c requirements.lock -e ".[docs]" || $(PY) -m pip install --quiet -c requirements.lock -e ".[docs]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/generated
+	rm -rf $(VENV) $(VENV)-lowest build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/generated

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pnulearn._machine.extras import import_extra
 from pnulearn._problem.labels import decode_labels
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
@@ -54,7 +55,8 @@ class Advice:
     def plot(self, ax: Any = None) -> Any:
         """Variance ratio against the number of unlabelled rows, at the finite-sample mix and at the paper's."""
         if ax is None:
-            import matplotlib.pyplot as plt
+            with import_extra("report", "Drawing"):
+                import matplotlib.pyplot as plt
 
             ax = plt.figure(layout="constrained").subplots()
         sizes = np.geomspace(1, max(10_000, 3 * self.n_unlabeled), 200)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._files.archive import write_atomically
+from pnulearn._machine.extras import import_extra
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -51,13 +52,11 @@ def save_onnx(model: PNUClassifier, path: str | os.PathLike) -> None:
 
 
 def _package() -> Any:
-    try:
+    with import_extra("onnx", "The export"):
         import onnx
         import onnx.checker
         import onnx.helper
         import onnx.numpy_helper
-    except ImportError:
-        raise ImportError("The export needs: pip install 'pnulearn[onnx]'") from None
     return onnx
 
 

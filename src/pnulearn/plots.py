@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._machine.extras import import_extra
 from pnulearn._problem.labels import decode_labels
 from pnulearn.theory import Psi
 
@@ -25,7 +26,8 @@ CODES = {"positive": 1, "negative": 0, "unlabeled": -1}
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    from matplotlib import pyplot
+    with import_extra("report", "Drawing"):
+        from matplotlib import pyplot
 
     return pyplot.subplots()[1]
 

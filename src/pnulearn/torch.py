@@ -18,15 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from pnulearn._machine.extras import import_extra
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn.losses import Loss, as_loss
 from pnulearn.risks import Risk
 
-try:
+with import_extra("torch", "pnulearn.torch"):
     import torch
     from torch.nn import functional
-except ImportError:
-    raise ImportError("pnulearn.torch needs PyTorch: pip install 'pnulearn[torch]'") from None
 
 GROUPS = {"positive": 1, "negative": 0, "unlabeled": UNLABELED}  # codes in the order of a risk's rows
 

@@ -11,7 +11,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import typer
+from pnulearn._machine.extras import import_extra
+
+with import_extra("cli", "The command line"):
+    import typer
 
 from pnulearn.cli import advise, compare, evaluate, fit, info, laboratory, predict, prior
 from pnulearn.cli.console import remark

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._files.archive import write_atomically
+from pnulearn._machine.extras import import_extra
 from pnulearn.report.findings import Findings, investigate
 from pnulearn.tables.model import Fitted
 
@@ -22,15 +23,13 @@ def write_report(fitted: Fitted, path: str | Path) -> None:
 
 def render(findings: Findings) -> str:
     """The page as text."""
-    try:
+    with import_extra("report", "A report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
 
         from pnulearn.report.figures import draw_figures
 
         figures = draw_figures(findings)
-    except ImportError as error:
-        raise ImportError(f"A report needs {error.name}: pip install 'pnulearn[report]'") from None
     environment = Environment(
         loader=PackageLoader("pnulearn.report", "templates"),
         autoescape=True,

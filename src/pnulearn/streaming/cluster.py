@@ -17,6 +17,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from pnulearn._machine.extras import import_extra
 from pnulearn.streaming.partitions import CollectionPart, collection_source, is_collection
 from pnulearn.streaming.sources import ArrayPart, Part, Source, StreamPart, open_source
 from pnulearn.streaming.threads import run_on
@@ -125,7 +126,8 @@ def open_for_cluster(data: Any, target: str | None, columns: Sequence[str] | Non
 
 
 def _default_client() -> Any:
-    from distributed import get_client
+    with import_extra("dask", "A cluster"):
+        from distributed import get_client
 
     try:
         return get_client()

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pnulearn._machine.extras import import_extra
+
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz", ".tsv", ".txt")
 HINTS = {
     "UTF8": "Save it as UTF-8.",
@@ -74,8 +76,8 @@ class FileState:
 @contextmanager
 def naming(path: str | os.PathLike) -> Iterator[None]:
     """Turn whatever goes wrong with a file into an error that names it."""
-    import pyarrow as pa
-
+    with import_extra("io", "Reading files in parts"):
+        import pyarrow as pa
     try:
         yield
     except DataFileError:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn._machine.extras import import_extra
+
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#000000", "#999999")
 COLUMNS = 3
 
@@ -35,11 +37,9 @@ class Curve:
 
 def new_figure(width: float, height: float) -> Any:
     """A figure without a window. The same picture gives the same bytes."""
-    try:
+    with import_extra("report", "Drawing"):
         import matplotlib
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("Drawing needs matplotlib: pip install 'pnulearn[report]'.") from error
     matplotlib.rcParams.update({"svg.hashsalt": "pnulearn", "svg.fonttype": "none"})
     return Figure(figsize=(width, height), layout="constrained")
 
