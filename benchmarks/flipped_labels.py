@@ -30,7 +30,7 @@ from scipy.spatial.distance import cdist
 from sklearn.preprocessing import minmax_scale
 
 from pnulearn import PNUClassifier
-from pnulearn._basis.functions import median_distance
+from pnulearn._basis.centers import median_distance
 from pnulearn.laboratory.datasets.generators import bananas, two_gaussians
 
 N_UNLABELED, N_TEST = 300, 2000

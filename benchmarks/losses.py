@@ -27,7 +27,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from pnulearn import PNUClassifier, risks
-from pnulearn._basis.functions import BANDWIDTH_FACTORS, gaussian, median_distance, squared_distances
+from pnulearn._basis.centers import median_distance
+from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
 from pnulearn._solvers.candidates import ALPHAS, ETAS
 from pnulearn._solvers.design import Design
 from pnulearn._solvers.hinge import minimize_hinge

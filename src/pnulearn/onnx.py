@@ -1,6 +1,6 @@
 """Export to ONNX: a graph of standard operators, in double precision, whose labels agree with ours.
 
-d² = |x|² + |c|² − 2 x'c,    g = Σ_σ exp(−d² / (2 σ²)) w_σ + w_0,    label = classes[g > 0] or classes[argmax g]
+g = Σ_σ φ_σ(x)′w_σ + w_0, where each kernel draws its own φ;    label = classes[g > 0] or classes[argmax g]
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import write_atomically
 from pnulearn._machine.extras import import_extra
 
@@ -33,7 +34,7 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
         raise TypeError(f"Labels of type {model.classes_.dtype} cannot be written to ONNX.")
     onnx = _package()
     graph = _Graph(onnx)
-    score = _linear(graph, model) if model.kernel == "linear" else _gaussian(graph, model)
+    score = KERNELS[model.kernel].draw(graph, model)
     _answers(graph, model, score)
     exported = onnx.helper.make_model(
         graph.finish(model.n_features_in_),
@@ -85,32 +86,6 @@ class _Graph:
         double = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(float))
         rows = self.onnx.helper.make_tensor_value_info("X", double, ["n", n_features])
         return self.onnx.helper.make_graph(self.nodes, "pnulearn", [rows], self.outputs, self.constants)
-
-
-def _linear(graph: _Graph, model: PNUClassifier) -> str:
-    product = graph.apply("MatMul", "X", graph.constant("coef", model.coef_.T.copy()), name="product")
-    return graph.apply("Add", product, graph.constant("intercept", np.atleast_1d(model.intercept_)), name="scores")
-
-
-def _gaussian(graph: _Graph, model: PNUClassifier) -> str:
-    """Rows and centres are moved by the centres' mean first: the squares then lose no digits to an offset."""
-    origin = model.centers_.mean(axis=0)
-    centers = model.centers_ - origin
-    moved = graph.apply("Sub", "X", graph.constant("origin", origin), name="moved")
-    last = graph.constant("last", np.array([1]))
-    square = graph.apply("ReduceSum", graph.apply("Mul", moved, moved, name="squares"), last, name="norm", keepdims=1)
-    inner = graph.apply("MatMul", moved, graph.constant("centers", -2 * centers.T), name="inner")
-    sums = graph.apply("Add", inner, square, name="inner_norm")
-    raw = graph.apply("Add", sums, graph.constant("center_norms", (centers**2).sum(axis=1)), name="distance_raw")
-    distance = graph.apply("Max", raw, graph.constant("zero", np.array(0.0)), name="distance")
-    total = graph.constant("intercept", np.atleast_1d(model.intercept_).astype(float))
-    for k, bandwidth in enumerate(model.bandwidths_):
-        factor = graph.constant(f"factor{k}", np.array(-0.5 / bandwidth**2))
-        kernel = graph.apply("Exp", graph.apply("Mul", distance, factor, name=f"exponent{k}"), name=f"kernel{k}")
-        weights = graph.constant(f"coef{k}", np.ascontiguousarray(model.coef_[:, k].T))
-        part = graph.apply("MatMul", kernel, weights, name=f"part{k}")
-        total = graph.apply("Add", part, total, name=f"sum{k}")
-    return total
 
 
 def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:

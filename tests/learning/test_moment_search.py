@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.problems import mixture
 
-from pnulearn._basis.functions import GaussianBasis, LinearBasis
+from pnulearn._basis.gaussian import GaussianBasis
+from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.moment_search import MomentProblem, explore_moments, fit_candidates, usable_folds
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._solvers.candidates import Mixes, Training

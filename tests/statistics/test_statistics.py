@@ -5,24 +5,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.problems import mixture
 
-from pnulearn._basis.functions import GaussianBasis, LinearBasis
+from pnulearn._basis.gaussian import GaussianBasis
+from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._files.archive import ModelFileError
 from pnulearn._solvers.moments import Moments
 from pnulearn.streaming import Design, PNUStatistics
 
-BASES = {
-    "gaussian": lambda X: GaussianBasis(X[:7] + 0.1, np.array([0.7, 2.0])),
-    "linear": lambda X: LinearBasis(X[:50].mean(axis=0)),
-}
 
-
-def design_for(X, kernel="gaussian", **changes) -> Design:
+def design_for(X, kernel="rbf", **changes) -> Design:
     settings = {"columns": None, "classes": np.array([0, 1]), "n_folds": 3, "seed": 4, "dtype": "float64"} | changes
-    return Design(basis=BASES[kernel](X), **settings)
+    anyone, keys = np.ones(50, dtype=bool), np.arange(50)
+    basis = choose_basis(kernel, X[:50], anyone, keys, centers=X[:7] + 0.1, bandwidth=[0.7, 2.0])
+    return Design(basis=basis, **settings)
 
 
 @pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-12), ("float32", 2e-6)])
-@pytest.mark.parametrize("kernel", BASES)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_sums_are_the_moments_of_every_fold_and_group(kernel, dtype, rtol):
     """20,000 rows make several blocks; each cell must hold what plain formulas give."""
     X, y, _ = mixture(20_000, offset=50.0)
@@ -104,7 +102,7 @@ def test_statistics_survive_files_and_wires(tmp_path):
 def test_foreign_statistics_are_refused_with_the_difference(change, word):
     X = mixture(50)[0]
     own = PNUStatistics.zero(design_for(X, columns=("a", "b", "c")))
-    kernel = change.pop("kernel", "gaussian")
+    kernel = change.pop("kernel", "rbf")
     foreign = PNUStatistics.zero(design_for(X, kernel, **{"columns": ("a", "b", "c"), **change}))
     for combine in (own.__add__, own.__iadd__, own.__sub__):
         with pytest.raises(ValueError, match=word):

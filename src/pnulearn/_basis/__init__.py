@@ -1,1 +1,1 @@
-"""Basis functions."""
+"""Basis functions, one file per kernel."""

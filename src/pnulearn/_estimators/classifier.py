@@ -13,23 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from pnulearn._basis.functions import (
-    BANDWIDTH_FACTORS,
-    Basis,
-    GaussianBasis,
-    LinearBasis,
-    choose_centers,
-    median_distance,
-)
+from pnulearn._basis.basis import Basis
+from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._estimators.notebook import learnt_table
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._files.archive import ModelFileError, read_archive, write_archive
 from pnulearn._learning.calibration import probabilities, score_calibration
 from pnulearn._learning.parameters import check_parameters, feasible_risk, refuse_if_too_large
-from pnulearn._learning.search import ROW_CHUNK, Model, Problem, Split, assemble, explore, tabulate
+from pnulearn._learning.search import Model, Problem, Split, assemble, explore, tabulate
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds, row_keys
 from pnulearn._problem.inputs import read_features
@@ -209,13 +202,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return np.array([1 - estimate.value, estimate.value]) if np.ndim(estimate.value) == 0 else estimate.value
 
     def _basis(self, samples: Samples, keys: NDArray) -> Basis:
-        if self.kernel == "linear":
-            return LinearBasis(np.asarray(samples.X.mean(axis=0)).ravel())
-        centers = choose_centers(samples.X, samples.codes >= 0, keys, self.centers)
-        bandwidths = self.bandwidth
-        if bandwidths is None:
-            bandwidths = median_distance(centers) * np.array(BANDWIDTH_FACTORS)
-        return GaussianBasis(centers, np.atleast_1d(np.asarray(bandwidths, dtype=float)))
+        return choose_basis(self.kernel, samples.X, samples.codes >= 0, keys, self.centers, self.bandwidth)
 
     def _read_held_out(self, X_val: Any, y_val: ArrayLike | None) -> Samples | None:
         if X_val is None and y_val is None:
@@ -267,12 +254,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         self.alpha_ = float(self.search_.alphas[alpha])
         self.risk_ = _validation_risk(problem, model)
         self.validation_scores_ = model.validation_scores[0] if len(self.classes_) == 2 else model.validation_scores.T
-        if isinstance(problem.basis, LinearBasis):
-            self.coef_ = model.coef[:, 0]
-            self.intercept_ = model.intercept - self.coef_ @ problem.basis.origin
-        else:
-            self.centers_, self.bandwidths_ = problem.basis.centers, model.bandwidths
-            self.coef_, self.intercept_ = model.coef, model.intercept
+        self.__dict__.update(problem.basis.learnt(model.bandwidths, model.coef, model.intercept))
 
     def _keep_convergence(self, solver: WatchedSolver) -> None:
         self.n_iter_, self.converged_ = solver.n_iter, solver.n_failed == 0
@@ -294,18 +276,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return score_calibration(loss, scores, rows, problem.prior)
 
     def _scores(self, X: Any) -> NDArray:
-        if self.kernel == "linear":
-            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-        else:
-            basis = GaussianBasis(self.centers_, self.bandwidths_)
-            chunks = [X[start : start + ROW_CHUNK] for start in range(0, X.shape[0], ROW_CHUNK)]
-            scores = np.concatenate([np.zeros((0, len(self.coef_))), *(self._expand(basis, rows) for rows in chunks)])
+        scores = KERNELS[self.kernel].scores(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _expand(self, basis: GaussianBasis, rows: Any) -> NDArray:
-        prepared = basis.prepare(rows)
-        parts = (basis.features(prepared, i) @ self.coef_[:, i].T for i in range(len(basis.bandwidths)))
-        return sum(parts) + self.intercept_
 
     def predict_proba(self, X: Any) -> NDArray:
         """Class probabilities under the population prior, columns as in `classes_`."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pnulearn._basis.kernels import KERNELS
+
 
 def learnt_table(model: Any) -> str:
     """An HTML table of the facts a reader wants first, with everything escaped; empty before fitting."""
@@ -32,7 +34,7 @@ def facts(model: Any) -> dict[str, str]:
     answer["prior"] = prior
     answer["candidates"] = f"{model.search_.weight.size} searched"
     answer["best candidate"] = f"mix {model.mix_:.2g}, alpha {model.alpha_:.2g}"
-    if model.kernel != "linear":
+    if KERNELS[model.kernel].has_bandwidth:
         answer["best candidate"] += f", bandwidth {model.bandwidth_:.3g}"
     if model.risk_ is not None:
         answer["validation error"] = str(model.risk_)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.memory import physical_memory
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import as_loss
 
 CHOICES = {
     "risk": ("pnu", "punu", "pn", "pu", "nu"),
-    "kernel": ("rbf", "linear"),
+    "kernel": tuple(KERNELS),
     "selection": ("average", "best"),
     "tie_break": ("risk", "first"),
     "sampling": ("case_control", "single_set"),

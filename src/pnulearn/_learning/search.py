@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._basis.functions import Basis
+from pnulearn._basis.basis import Basis
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine.threads import map_in_threads

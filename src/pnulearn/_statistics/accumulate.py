@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._machine.memory import physical_memory
-from pnulearn._statistics.blocks import Block
+from pnulearn._statistics.blocks import BLOCK_ROWS, Block
 from pnulearn._statistics.design import Design
-from pnulearn._statistics.features import BLOCK_ROWS, FeatureBlock
 from pnulearn._statistics.packing import triangle
 
 
@@ -30,7 +29,7 @@ class Accumulator:
 
     def __init__(self, design: Design):
         self._design, self._sums = design, zero_sums(design)
-        self._block = FeatureBlock(design)
+        self._block = design.basis.block_features(BLOCK_ROWS, design.dtype)
         size = design.basis.size + 1
         self._product = np.empty((size, size), design.dtype)
         self._triangle = triangle(size)

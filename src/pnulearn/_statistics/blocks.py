@@ -13,8 +13,8 @@ from scipy import sparse
 
 from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 from pnulearn._statistics.design import Design
-from pnulearn._statistics.features import BLOCK_ROWS
 
+BLOCK_ROWS = 8192  # larger blocks leave the cache and are slower
 IMPUTE = "Drop or impute such rows before, e.g. with sklearn.impute.SimpleImputer."
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._basis.functions import GaussianBasis, LinearBasis
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import ModelFileError, dump_archive, read_archive, write_archive
 from pnulearn._solvers.moments import Moments
 from pnulearn._statistics.accumulate import Accumulator, zero_sums
@@ -19,7 +19,7 @@ from pnulearn._statistics.design import Design
 from pnulearn._statistics.packing import unpacked
 
 KIND = "PNUStatistics"
-TYPES = (Design, GaussianBasis, LinearBasis)
+TYPES: tuple[type, ...] = (Design, *KERNELS.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class PNUStatistics:
     `sums` has shape (folds, bandwidths, groups, (b + 1)(b + 2) / 2): upper triangles, row by row. Statistics of the
     same design add and subtract; those of another are refused.
 
+    >>> from pnulearn._basis.linear import LinearBasis
     >>> design = Design(None, np.array([0, 1]), LinearBasis(np.zeros(1)), n_folds=2)
     >>> monday = PNUStatistics.of(design, [[1.0], [2.0], [3.0]], [0, 1, None], name="monday")
     >>> tuesday = PNUStatistics.of(design, [[4.0]], [1], name="tuesday")

@@ -18,6 +18,7 @@ from pnulearn.cli.options import (
     Encoding,
     File,
     Json,
+    Kernel,
     Label,
     Missing,
     NoHeader,
@@ -25,6 +26,7 @@ from pnulearn.cli.options import (
     Prior,
     Unlabeled,
     chosen_prior,
+    kernel_name,
     open_table,
     refuse_missing_folder,
 )
@@ -45,11 +47,6 @@ class Loss(StrEnum):
     ramp = "ramp"
     sigmoid = "sigmoid"
     hinge = "hinge"
-
-
-class Kernel(StrEnum):
-    rbf = "rbf"
-    linear = "linear"
 
 
 class Scaling(StrEnum):
@@ -80,7 +77,7 @@ def fit(
     loss: Annotated[
         Loss, typer.Option(help="What a mistake costs. All but squared take longer; hinge needs --risk pn.")
     ] = Loss.squared,
-    kernel: Annotated[Kernel, typer.Option(help="Gaussian kernels or a linear model.")] = Kernel.rbf,
+    kernel: Kernel = "rbf",
     scale: Annotated[Scaling, typer.Option(help="Scaling of numeric columns.")] = Scaling.standard,
     sampling: Annotated[
         Sampling, typer.Option(help="Do the unlabelled rows alone stand for the population, or all rows?")
@@ -117,7 +114,7 @@ def fit(
             seed=seed,
             risk=risk.value,
             loss=loss.value,
-            kernel=kernel.value,
+            kernel=kernel_name(kernel),
             prior=theta,
             sampling=sampling.value,
             cv=folds,

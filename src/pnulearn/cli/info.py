@@ -26,6 +26,7 @@ def info(
 
 def describe(model: TableModel) -> dict[str, Any]:
     """The facts of a model by name."""
+    from pnulearn._basis.kernels import KERNELS
     from pnulearn.losses import as_loss
 
     classifier, record, plan = model.classifier, model.record, model.plan
@@ -46,7 +47,7 @@ def describe(model: TableModel) -> dict[str, Any]:
         "candidates": int(classifier.search_.weight.size),
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
-        "bandwidth": None if classifier.kernel == "linear" else classifier.bandwidth_,
+        "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
         "validation_error": None if risk is None else risk.value,
         "validation_interval": None if risk is None else [risk.low, risk.high],
         "seconds": record.seconds,

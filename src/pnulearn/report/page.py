@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import write_atomically
 from pnulearn._machine.extras import import_extra
 from pnulearn.report.findings import Findings, investigate
@@ -51,6 +52,7 @@ def context(findings: Findings) -> dict[str, Any]:
         "findings": findings,
         "model": model,
         "classifier": classifier,
+        "has_bandwidth": KERNELS[classifier.kernel].has_bandwidth,
         "record": record,
         "plan": model.plan,
         "positive": model.classes[1] if len(model.classes) == 2 else None,

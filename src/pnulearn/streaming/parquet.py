@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pnulearn._statistics.features import BLOCK_ROWS
+from pnulearn._statistics.blocks import BLOCK_ROWS
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.columns import refuse_doubled
 from pnulearn.streaming.files import FileState, naming

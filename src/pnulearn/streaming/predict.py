@@ -16,9 +16,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._files.archive import write_atomically
-from pnulearn._statistics.blocks import blocks_of
+from pnulearn._statistics.blocks import BLOCK_ROWS, blocks_of
 from pnulearn._statistics.design import Design
-from pnulearn._statistics.features import BLOCK_ROWS
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._basis.functions import LinearBasis
+from pnulearn._basis.linear import LinearBasis
 from pnulearn._problem.labels import decode_labels
 from pnulearn._statistics.design import Design, position_keys
 from pnulearn.streaming.batches import numbers_if_text

@@ -13,8 +13,8 @@ from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.ridge import RidgeCandidates
+from pnulearn._statistics.blocks import BLOCK_ROWS
 from pnulearn._statistics.design import Design
-from pnulearn._statistics.features import FeatureBlock
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
 from pnulearn.streaming.threads import Runner
@@ -41,7 +41,7 @@ def part_tally(
     sampling: Sampling,
 ) -> ByBandwidth:
     """One tally per bandwidth over the rows of a part, each row scored by the candidates that did not see its fold."""
-    block_features = FeatureBlock(design)
+    block_features = design.basis.block_features(BLOCK_ROWS, design.dtype)
     total: ByBandwidth = [None] * len(candidates)
     for block in part_blocks(part, source, design):
         order = np.argsort(block.folds, kind="stable")

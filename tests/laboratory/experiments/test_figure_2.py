@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pnulearn import PNUClassifier
-from pnulearn._basis.functions import BANDWIDTH_FACTORS, median_distance
+from pnulearn._basis.centers import median_distance
+from pnulearn._basis.gaussian import BANDWIDTH_FACTORS
 from pnulearn._solvers.candidates import ALPHAS
 from pnulearn.laboratory import datasets
 from pnulearn.laboratory.experiments import figure_2

@@ -10,14 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import linear_kernel
 
-from pnulearn._basis.functions import (
-    BANDWIDTH_FACTORS,
-    MEDIAN_ROWS,
-    dense,
-    gaussian,
-    median_distance,
-    squared_distances,
-)
+from pnulearn._basis.centers import MEDIAN_ROWS, dense, median_distance
+from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
 
 KERNELS = ("rbf", "linear")
 

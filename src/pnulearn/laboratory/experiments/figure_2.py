@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._basis.functions import BANDWIDTH_FACTORS, GaussianBasis, median_distance
+from pnulearn._basis.centers import median_distance
+from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, GaussianBasis
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates
 from pnulearn.laboratory.experiments.curves import Curve, draw_panels

@@ -17,7 +17,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from pnulearn._basis.functions import BANDWIDTH_FACTORS
+from pnulearn._basis.gaussian import BANDWIDTH_FACTORS
 from pnulearn.laboratory.experiments.methods import Method, register_method
 from pnulearn.laboratory.experiments.trials import Trial
 

@@ -1,18 +1,15 @@
-"""Basis functions φ(x): linear with an unpenalised intercept, or Gaussians around chosen centres."""
+"""Which rows serve as centres of basis functions, and how far apart they are."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist
-from sklearn.metrics.pairwise import euclidean_distances
 
-BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
 AUTO_CENTERS = 500
 MEDIAN_ROWS = 1000
 
@@ -22,72 +19,9 @@ def dense(X: Any) -> NDArray:
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-def squared_distances(X: Any, centers: NDArray) -> NDArray:
-    """|x − c|² of shape (n_rows, n_centers); the centres' mean is taken off first so that offsets cost no digits."""
-    if sparse.issparse(X):
-        return euclidean_distances(X, centers, squared=True)
-    origin = centers.mean(axis=0)
-    return euclidean_distances(X - origin, centers - origin, squared=True)
-
-
-def gaussian(distances: NDArray, bandwidth: float) -> NDArray:
-    """φ_j(x) = exp(−|x − c_j|² / (2 σ²)) from squared distances.
-
-    >>> gaussian(np.array([[0.0, 2.0]]), bandwidth=1.0).round(3).tolist()
-    [[1.0, 0.368]]
-    """
-    features = distances * (-0.5 / bandwidth**2)
-    return np.exp(features, out=features)
-
-
-@dataclass(frozen=True)
-class LinearBasis:
-    """φ(x) = x less an origin, with an unpenalised intercept."""
-
-    origin: NDArray
-    intercept = True
-    bandwidths = np.array([np.nan])
-
-    @property
-    def size(self) -> int:
-        return len(self.origin)
-
-    def prepare(self, X: Any) -> NDArray:
-        """All of the features' work that bandwidths share."""
-        return dense(X) - self.origin
-
-    def features(self, prepared: NDArray, index: int) -> NDArray:
-        """Features under bandwidth number `index`, shape (n_rows, size)."""
-        return prepared
-
-
-@dataclass(frozen=True)
-class GaussianBasis:
-    """φ_j(x) = exp(−|x − c_j|² / (2 σ²)) for several bandwidths σ, without intercept."""
-
-    centers: NDArray
-    bandwidths: NDArray
-    intercept = False
-
-    @property
-    def size(self) -> int:
-        return len(self.centers)
-
-    def prepare(self, X: Any) -> NDArray:
-        """Squared distances, which all bandwidths share."""
-        return squared_distances(X, self.centers)
-
-    def features(self, prepared: NDArray, index: int) -> NDArray:
-        """Features under bandwidth number `index`, shape (n_rows, size)."""
-        return gaussian(prepared, float(self.bandwidths[index]))
-
-
-Basis = LinearBasis | GaussianBasis
-
-
-def median_distance(centers: NDArray) -> float:
+def median_distance(centers: NDArray, metric: str = "euclidean") -> float:
     """The median distance between distinct centres (i < j), the unit of the bandwidth grid."""
-    distances = pdist(centers[:MEDIAN_ROWS])
+    distances = pdist(centers[:MEDIAN_ROWS], metric)
     positive = distances[distances > 0]
     if len(positive) == 0:
         raise ValueError(

@@ -1,0 +1,110 @@
+"""kernel="rbf": Gaussians around centres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+from pnulearn._basis.around import CenterBasis
+from pnulearn._basis.basis import Graph
+from pnulearn._basis.block import BlockFeatures
+
+BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
+LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # below, numbers are denormal, on which processors crawl
+
+
+def squared_distances(X: Any, centers: NDArray) -> NDArray:
+    """|x − c|² of shape (n_rows, n_centers); the centres' mean is taken off first so that offsets cost no digits."""
+    if sparse.issparse(X):
+        return euclidean_distances(X, centers, squared=True)
+    origin = centers.mean(axis=0)
+    return euclidean_distances(X - origin, centers - origin, squared=True)
+
+
+def gaussian(distances: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+    """φ_j(x) = exp(−|x − c_j|² / (2 σ²)) from squared distances.
+
+    >>> gaussian(np.array([[0.0, 2.0]]), bandwidth=1.0).round(3).tolist()
+    [[1.0, 0.368]]
+    """
+    features = np.multiply(distances, -0.5 / bandwidth**2, out=out)
+    return np.exp(features, out=features)
+
+
+@dataclass(frozen=True)
+class GaussianBasis(CenterBasis):
+    """φ_j(x) = exp(−|x − c_j|² / (2 σ²))."""
+
+    factors = BANDWIDTH_FACTORS
+
+    def prepare(self, X: Any) -> NDArray:
+        """Squared distances."""
+        return squared_distances(X, self.centers)
+
+    @staticmethod
+    def transform(prepared: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+        return gaussian(prepared, bandwidth, out)
+
+    def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
+        return GaussianBlock(self, n_rows, dtype)
+
+    @staticmethod
+    def draw_prepared(graph: Graph, rows: str, centers: NDArray) -> str:
+        """|x − c|² = |x|² + |c|² − 2 x′c, and no less than 0."""
+        last = graph.constant("last", np.array([1]))
+        square = graph.apply("ReduceSum", graph.apply("Mul", rows, rows, name="squares"), last, name="norm", keepdims=1)
+        inner = graph.apply("MatMul", rows, graph.constant("centers", -2 * centers.T), name="inner")
+        sums = graph.apply("Add", inner, square, name="inner_norm")
+        raw = graph.apply("Add", sums, graph.constant("center_norms", (centers**2).sum(axis=1)), name="distance_raw")
+        return graph.apply("Max", raw, graph.constant("zero", np.array(0.0)), name="distance")
+
+    @staticmethod
+    def draw_kernel(graph: Graph, prepared: str, bandwidth: float, k: int) -> str:
+        factor = graph.constant(f"factor{k}", np.array(-0.5 / bandwidth**2))
+        return graph.apply("Exp", graph.apply("Mul", prepared, factor, name=f"exponent{k}"), name=f"kernel{k}")
+
+
+class GaussianBlock(BlockFeatures):
+    """One matrix product for all bandwidths, one exponential for each.
+
+    With x and c taken from a common origin,
+
+        −|x − c|² / 2 = (x, −|x|²/2, 1) · (c, 1, −|c|²/2)
+
+    is a single product of matrices, whose last column is zero so that its exponential is the constant.
+    """
+
+    def __init__(self, basis: GaussianBasis, n_rows: int, dtype: str):
+        super().__init__(n_rows, basis.centers.shape[1] + 2, basis.size, dtype)
+        self._rows[-1] = 1
+        self._exponents = np.empty_like(self._features)
+        self._centers = _extend(basis.centers - basis.origin).astype(self.dtype)
+        self._bandwidths = basis.bandwidths
+        self._lowest = LEAST_EXPONENT[dtype]
+        self._least = 0.0
+
+    def _prepare(self, rows: NDArray) -> None:
+        np.multiply(np.einsum("dn,dn->n", rows[:-2], rows[:-2]), -0.5, out=rows[-2])
+        np.matmul(rows.T, self._centers, out=self._exponents[: self._n])
+        self._least = float(self._exponents[: self._n].min(initial=0))
+
+    def features(self, index: int) -> NDArray:
+        features = self._features[: self._n]
+        scale = 1 / float(self._bandwidths[index]) ** 2
+        np.multiply(self._exponents[: self._n], scale, out=features)
+        if self._least * scale < self._lowest:
+            np.maximum(features, self._lowest, out=features)
+        return np.exp(features, out=features)
+
+
+def _extend(centers: NDArray) -> NDArray:
+    """(c, 1, −|c|²/2) in columns, and a column of zeros: shape (d + 2, b + 1)."""
+    b, d = centers.shape
+    matrix = np.zeros((d + 2, b + 1))
+    matrix[:d, :b], matrix[d, :b], matrix[d + 1, :b] = centers.T, 1, -0.5 * np.einsum("bd,bd->b", centers, centers)
+    return matrix

@@ -1,0 +1,34 @@
+"""The registry of kernels: everything that offers, names or reads one looks here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from pnulearn._basis.basis import Basis
+from pnulearn._basis.gaussian import GaussianBasis
+from pnulearn._basis.linear import LinearBasis
+
+KERNELS: dict[str, type[Basis]] = {
+    "rbf": GaussianBasis,
+    "linear": LinearBasis,
+}
+
+
+def choose_basis(
+    kernel: str,
+    X: Any,
+    is_labeled: NDArray,
+    keys: NDArray,
+    centers: str | int | ArrayLike = "auto",
+    bandwidth: ArrayLike | None = None,
+) -> Basis:
+    """The basis functions of a kernel for these rows.
+
+    >>> import numpy as np
+    >>> rows = np.array([[0.0], [2.0]])
+    >>> choose_basis("rbf", rows, np.array([True, True]), np.array([0, 1])).bandwidths.tolist()
+    [0.25, 0.5, 1.0, 2.0, 3.0, 4.0]
+    """
+    return KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)

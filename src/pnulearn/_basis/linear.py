@@ -1,0 +1,78 @@
+"""kernel="linear": the columns themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+
+from pnulearn._basis.basis import Basis, Graph
+from pnulearn._basis.block import BlockFeatures
+from pnulearn._basis.centers import dense
+
+
+@dataclass(frozen=True)
+class LinearBasis(Basis):
+    """φ(x) = x less an origin, with an unpenalised intercept."""
+
+    origin: NDArray
+    intercept = True
+    has_bandwidth = False
+    bandwidths = np.array([np.nan])
+
+    @classmethod
+    def choose(
+        cls, X: Any, is_labeled: NDArray, keys: NDArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
+    ) -> LinearBasis:
+        """The origin is the mean of all rows; there are neither centres nor bandwidths."""
+        return cls(np.asarray(X.mean(axis=0)).ravel())
+
+    @property
+    def size(self) -> int:
+        return len(self.origin)
+
+    def prepare(self, X: Any) -> NDArray:
+        """Rows less the origin."""
+        return dense(X) - self.origin
+
+    def features(self, prepared: NDArray, index: int) -> NDArray:
+        return prepared
+
+    def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
+        return LinearBlock(n_rows, self.size, self.size, dtype)
+
+    @property
+    def numbers(self) -> tuple[NDArray, ...]:
+        return self.origin, self.origin, self.bandwidths  # twice, as fingerprints in older files have it
+
+    def learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+        """`coef_` (K, d) and an `intercept_` for rows as they are."""
+        return {"coef_": coef[:, 0], "intercept_": intercept - coef[:, 0] @ self.origin}
+
+    @classmethod
+    def respond(cls, model: Any, X: Any) -> NDArray:
+        return safe_sparse_dot(X, model.coef_.T, dense_output=True) + model.intercept_
+
+    @classmethod
+    def scores(cls, model: Any, X: Any) -> NDArray:
+        """In one go: no features are made."""
+        return cls.respond(model, X)
+
+    @classmethod
+    def draw(cls, graph: Graph, model: Any) -> str:
+        product = graph.apply("MatMul", "X", graph.constant("coef", model.coef_.T.copy()), name="product")
+        return graph.apply("Add", product, graph.constant("intercept", np.atleast_1d(model.intercept_)), name="scores")
+
+
+class LinearBlock(BlockFeatures):
+    """The rows themselves."""
+
+    def _prepare(self, rows: NDArray) -> None:
+        features = self._features[: self._n]
+        features[:, :-1], features[:, -1] = rows.T, 1
+
+    def features(self, index: int) -> NDArray:
+        return self._features[: self._n]
