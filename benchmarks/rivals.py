@@ -86,7 +86,7 @@ def fits(name: str, X: np.ndarray, y: np.ndarray) -> None:
         one = seconds(lambda model=fixed: model.fit(X, y))
         held_out = seconds(lambda model=searching: model.fit(X, y, X_val=X[:50:2], y_val=y[:50:2]), 1)
         folds = seconds(lambda model=searching: model.fit(X, y), 1)
-        n_candidates = len(searching.search_["alpha"])
+        n_candidates = searching.search_.weight.size
         print(f"| {name} | {rival} | {one:.3f} | {n_candidates} | {held_out:.2f} | {folds:.2f} |", flush=True)
 
 

@@ -67,7 +67,7 @@ def test_boolean_columns_are_fine():
         ({"centers": "most"}, "centers must be 'auto'"),
         ({"centers": 0}, "centers must be at least 1"),
         ({"centers": np.zeros((3, 2))}, r"shape \(n_centers, 3\)"),
-        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0, got 0"),
         ({"cv": 1}, "cv must be between 2"),
         ({"random_state": "x"}, "cannot be used to seed"),
         ({"unlabeled": 1.0, "pos_label": 1.0}, "cannot be a class"),

@@ -126,9 +126,9 @@ def test_a_greater_prior_means_more_positives(model):
 @every(SEARCHING)
 def test_the_search_tries_every_candidate(model):
     fitted = clone(model).fit(X, Y)
-    assert len(fitted.search_["zero_one"]) == 6 * 2
+    assert fitted.search_.zero_one.size == 6 * 2
     assert fitted.C_unlabeled_ in (0.01, 1.0)
-    assert fitted.search_["zero_one"].min() < 0.1
+    assert fitted.search_.zero_one.min() < 0.1
 
 
 @every(SEARCHING)
@@ -136,13 +136,13 @@ def test_the_same_seed_gives_the_same_bits(model):
     one = clone(model).fit(X, Y)
     two = clone(model).fit(X, Y)
     assert_array_equal(one.decision_function(X), two.decision_function(X))
-    assert_allclose(one.search_["zero_one"], two.search_["zero_one"], rtol=0)
+    assert_allclose(one.search_.zero_one, two.search_.zero_one, rtol=0)
 
 
 @every(FIXED)
 def test_what_a_fit_will_cost_is_said_before_it_starts(model, capsys):
     clone(model).set_params(verbose=1).fit(X, Y)
-    assert "One fit on 80 rows will take about" in capsys.readouterr().out.splitlines()[0]
+    assert "One fit on 80 rows will take about" in capsys.readouterr().err.splitlines()[0]
 
 
 @every([WellSVM(prior=0.5), S4VM(prior=0.5)])

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
 from pnulearn._learning.tally import validation_mix
-from pnulearn.baselines._rival.validation import best_of, fold_splits, judged
+from pnulearn.baselines._rival.validation import judge, split_folds, tabulate
 from pnulearn.risks import empirical_risk, pnu
 
 rng = np.random.default_rng(0)
@@ -14,7 +14,7 @@ X = rng.normal(size=(len(CODES), 2))
 
 
 def test_folds_cover_every_row_once_and_spread_every_group():
-    splits = fold_splits(X, CODES, 5, seed=0)
+    splits = split_folds(X, CODES, 5, seed=0)
     assert_array_equal(np.sort(np.concatenate([s.codes_test for s in splits])), np.sort(CODES))
     for split in splits:
         assert np.isin([1, 0, -1], split.codes_test).all()
@@ -23,15 +23,15 @@ def test_folds_cover_every_row_once_and_spread_every_group():
 
 def test_a_class_with_one_row_is_never_taken_from_training():
     codes = np.array([1, 1, 1, 0, -1, -1, -1])
-    for split in fold_splits(X[:7], codes, 3, seed=0):
+    for split in split_folds(X[:7], codes, 3, seed=0):
         assert 0 in codes[split.train]
         assert 0 not in split.codes_test
 
 
 def test_splitters_and_lists_of_splits_are_taken_as_they_are():
-    assert len(fold_splits(X, CODES, ShuffleSplit(3, random_state=0), seed=0)) == 3
+    assert len(split_folds(X, CODES, ShuffleSplit(3, random_state=0), seed=0)) == 3
     pairs = [(np.arange(30), np.arange(30, 59))]
-    assert_array_equal(fold_splits(X, CODES, pairs, seed=0)[0].train[:30], np.arange(30))
+    assert_array_equal(split_folds(X, CODES, pairs, seed=0)[0].train[:30], np.arange(30))
 
 
 def test_the_judge_is_the_pooled_pnu_risk():
@@ -39,18 +39,19 @@ def test_the_judge_is_the_pooled_pnu_risk():
     shares = np.array([0.6, 0.4])
     mix = validation_mix(shares, np.array([7, 12]), 40)
     assert mix != 0
-    for judge, cut in (("zero_one", scores), ("squared", scores.clip(-1, 1))):
-        expected = [empirical_risk(pnu(0.4, mix), judge, [s[c == CODES] for c in (1, 0, -1)]) for s in cut]
-        assert_allclose(judged(list(scores), CODES, shares)[judge], expected)
+    losses = (("zero_one", scores), ("squared", scores.clip(-1, 1)))
+    for found, (loss, cut) in zip(judge(list(scores), CODES, shares), losses, strict=True):
+        expected = [empirical_risk(pnu(0.4, mix), loss, [s[c == CODES] for c in (1, 0, -1)]) for s in cut]
+        assert_allclose(found, expected)
 
 
 def test_three_classes_without_unlabelled_rows_are_judged_by_the_share_weighted_error():
     codes = np.array([0, 0, 1, 1, 2, 2])
     scores = np.eye(3)[[0, 1, 1, 1, 2, 0]]  # errors: half of class 0, none of class 1, half of class 2
-    table = judged([scores], codes, np.array([0.5, 0.3, 0.2]))
-    assert_allclose(table["zero_one"], 0.5 * 0.5 + 0.2 * 0.5)
+    zero_one, _ = judge([scores], codes, np.array([0.5, 0.3, 0.2]))
+    assert_allclose(zero_one, 0.5 * 0.5 + 0.2 * 0.5)
 
 
 def test_ties_go_to_the_lesser_squared_risk():
-    table = {"zero_one": np.array([0.2, 0.1, 0.1 + 1e-15]), "squared": np.array([0.0, 0.5, 0.4])}
-    assert best_of(table) == 2
+    table = tabulate({"alpha": [1, 2, 3]}, np.array([0.2, 0.1, 0.1 + 1e-15]), np.array([0.0, 0.5, 0.4]))
+    assert table.best == (2,)

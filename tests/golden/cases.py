@@ -39,6 +39,7 @@ from pnulearn import (
     theory,
 )
 from pnulearn.__main__ import main
+from pnulearn._learning.selection import SearchTable
 from pnulearn.metrics import pnu_auc, pnu_f1, pnu_precision, pnu_recall
 from pnulearn.priors import METHODS, prior_sensitivity
 from pnulearn.risks import nu, pn, pnu, pu, punu
@@ -390,12 +391,20 @@ def sensitivity_to_the_prior() -> Quantities:
 # Rivals
 
 
+def searched(table: SearchTable) -> Quantities:
+    """The candidates in the order of the grid; risks only if there was something to choose."""
+    names, axes = list(table.values), np.meshgrid(*table.values.values(), indexing="ij")
+    columns = dict(zip(names, axes, strict=True))
+    if table.weight.size > 1:
+        columns |= {"zero_one": table.zero_one, "squared": table.squared}
+    return {f"search_{name}": thinned(column.ravel()) for name, column in columns.items()}
+
+
 def rival_case(name: str, kind: type, problem: Callable[[], Problem] = gaussians, **options: Any) -> None:
     def run() -> Quantities:
         data = problem()
         model = kind(prior=data.prior, random_state=0, cv=3, **options).fit(data.X, data.y)
-        searched = {f"search_{key}": thinned(values) for key, values in model.search_.items()}
-        return answers(model, data.X_new) | searched
+        return answers(model, data.X_new) | searched(model.search_)
 
     CASES[f"rival_{name}"] = run
 

@@ -127,6 +127,7 @@ def test_supervised_candidates_start_with_half_of_the_weight():
 
 def test_the_table_lists_candidates_best_first():
     zero_one = np.array([[[0.3, 0.1]]])
-    table = SearchTable(np.array([1.0]), np.array([0.5]), ALPHAS, zero_one, zero_one, np.array([[[0.4, 0.6]]]))
+    values = {"bandwidth": np.array([1.0]), "mix": np.array([0.5]), "alpha": ALPHAS}
+    table = SearchTable(values, zero_one, zero_one, np.array([[[0.4, 0.6]]]))
     assert [row["alpha"] for row in table.rows()] == [1.0, 0.1]
     assert table.best == (0, 0, 1)

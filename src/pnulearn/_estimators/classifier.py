@@ -48,7 +48,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
     loss : name of a loss, or a `Loss`.
     kernel : "rbf", Gaussians around `centers` without intercept, or "linear", with an unpenalised intercept.
     prior : share of positives in the population; a mapping from class to share for more than two classes; the name
-        of a method or an estimator from `pnulearn.priors`; None estimates it (`AutoPrior`).
+        of a method or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None
+        estimates it (`AutoPrior`).
     mix : η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
     alpha : λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
     bandwidth : σ of exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median distance.
@@ -190,16 +191,11 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     def _learn_prior(self, samples: Samples, seed: int) -> NDArray:
         """Class shares in code order; sets prior_ and prior_interval_."""
-        if self.prior is None and not (samples.codes < 0).any():
-            shares = samples.counts / samples.counts.sum()  # without U the labelled rows are all we know
-            self.prior_ = float(shares[1]) if len(shares) == 2 else shares
-            self.prior_interval_ = None
-            return shares
         estimate = resolve_prior(
             self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed
         )
-        self.prior_, self.prior_interval_ = estimate.value, (estimate.low, estimate.high)
-        return np.array([1 - estimate.value, estimate.value]) if np.ndim(estimate.value) == 0 else estimate.value
+        self.prior_, self.prior_interval_ = estimate.value, estimate.interval
+        return estimate.shares
 
     def _basis(self, samples: Samples, keys: NDArray) -> Basis:
         return choose_basis(self.kernel, samples.X, samples.codes >= 0, keys, self.centers, self.bandwidth)

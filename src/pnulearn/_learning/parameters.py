@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.memory import physical_memory
+from pnulearn._machine.threads import check_n_jobs
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import as_loss
 
@@ -36,8 +37,7 @@ def check_parameters(estimator: Any) -> None:
     numbers(estimator.mix, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")
     numbers(estimator.alpha, "alpha", lambda v: v > 0, "positive: without a penalty the risk may have no minimum")
     numbers(estimator.bandwidth, "bandwidth", lambda v: v > 0, "positive")
-    if estimator.n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: use 1 for one thread, -1 for all cores.")
+    check_n_jobs(estimator.n_jobs)
 
 
 def numbers(value: Any, name: str, allowed: Any, words: str) -> NDArray | None:

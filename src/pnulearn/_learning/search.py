@@ -139,7 +139,8 @@ def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., ND
         squared = np.stack([tally.squared(problem.prior) for tally in tallies])
         n_labels = tallies[0].effective_labels(problem.prior)
     weight = weigh(zero_one, squared, n_labels)
-    return SearchTable(problem.basis.bandwidths, problem.mixes.values, problem.alphas, zero_one, squared, weight)
+    values = {"bandwidth": problem.basis.bandwidths, "mix": problem.mixes.values, "alpha": problem.alphas}
+    return SearchTable(values, zero_one, squared, weight)
 
 
 @lru_cache(maxsize=1)

@@ -13,23 +13,33 @@ NEGLIGIBLE = 1e-3
 
 @dataclass(frozen=True)
 class SearchTable:
-    """Every candidate with its validation results; arrays have shape (bandwidths, mixes, alphas).
+    """Every candidate with its validation results; `values` names the axes of the arrays and the values along each.
 
-    zero_one and squared are PNU risks of these losses, weight is the candidate's part in the final model.
+    zero_one and squared are PNU risks of these losses (NaN if nothing was judged), weight is the candidate's part in
+    the final model.
     """
 
-    bandwidths: NDArray
-    mixes: NDArray
-    alphas: NDArray
+    values: dict[str, NDArray]
     zero_one: NDArray
     squared: NDArray
     weight: NDArray
 
     @property
-    def best(self) -> tuple[int, int, int]:
+    def bandwidths(self) -> NDArray:
+        return self.values["bandwidth"]
+
+    @property
+    def mixes(self) -> NDArray:
+        return self.values["mix"]
+
+    @property
+    def alphas(self) -> NDArray:
+        return self.values["alpha"]
+
+    @property
+    def best(self) -> tuple[int, ...]:
         """Place of the candidate with the largest weight."""
-        place = np.unravel_index(int(np.argmax(self.weight)), self.weight.shape)
-        return int(place[0]), int(place[1]), int(place[2])
+        return tuple(int(i) for i in np.unravel_index(int(np.argmax(self.weight)), self.weight.shape))
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per candidate, best first, ready for a data frame."""
@@ -37,13 +47,8 @@ class SearchTable:
         return [self._row(place) for place in zip(*np.unravel_index(order, self.weight.shape), strict=True)]
 
     def _row(self, place: tuple[Any, ...]) -> dict[str, Any]:
-        bandwidth, mix, alpha = place
-        return {
-            "bandwidth": float(self.bandwidths[bandwidth]),
-            "mix": float(self.mixes[mix]),
-            "alpha": float(self.alphas[alpha]),
-            **{name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "weight")},
-        }
+        named = {name: float(axis[i]) for (name, axis), i in zip(self.values.items(), place, strict=True)}
+        return named | {name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "weight")}
 
 
 def best_candidate(

@@ -7,12 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from numbers import Integral
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 T = TypeVar("T")
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """None or a whole number other than 0."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0, got {n_jobs!r}: 1 is one thread, -1 all cores.")
 
 
 def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple], n_jobs: int | None = None) -> list[T]:

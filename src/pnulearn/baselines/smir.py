@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._problem.inputs import read_features
-from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates
+from pnulearn.baselines._rival.grid import Candidate, candidates
+from pnulearn.baselines._rival.rival import Parts, Rival
+from pnulearn.baselines._rival.training import RivalProblem, Training
 
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing below it
 SMALLEST_POSTERIOR = 1e-8
@@ -35,7 +37,7 @@ class SMIRClassifier(Rival):
     information : γ, the weight of the mutual information; None searches 10⁻⁵ … 10².
     alpha : how far λ stays above the convexity limit; None searches 10⁻⁵ … 10².
     bandwidth : σ of the Gaussian kernel; None searches the paper's multiples of the median distance.
-    prior : π. "labeled" takes the shares among the labelled rows; a number, a mapping, or None (estimated).
+    prior : π, as in `PNUClassifier`.
 
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
     >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
@@ -72,17 +74,17 @@ class SMIRClassifier(Rival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None) -> SMIRClassifier:
-        super().fit(X, y, X_val=X_val, y_val=y_val)
-        if not self.normalized_.all():
-            names = self.classes_[~self.normalized_].tolist()
+    def _learn_finally(self, problem: RivalProblem, best: Candidate) -> Parts:
+        parts = super()._learn_finally(problem, best)
+        if not parts["normalized"].all():
+            names = self.classes_[~parts["normalized"]].tolist()
             warnings.warn(
                 f"The posteriors of {names} have no positive mean and were left unscaled; try a greater alpha "
                 "or a smaller information.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
+        return parts
 
     def predict_proba(self, X: Any) -> NDArray:
         """Class posteriors under the population shares, one column per class."""

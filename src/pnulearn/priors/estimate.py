@@ -28,6 +28,16 @@ class PriorEstimate:
     method: str
     raw: Any
 
+    @property
+    def interval(self) -> tuple[Any, Any] | None:
+        """(low, high), or None if there is none."""
+        return None if np.isnan(self.low).any() else (self.low, self.high)
+
+    @property
+    def shares(self) -> NDArray:
+        """The share of every class in code order: two classes have their negative first."""
+        return np.array([1 - self.value, self.value]) if np.ndim(self.value) == 0 else np.asarray(self.value)
+
     def __str__(self) -> str:
         numbers = zip(*np.atleast_1d(self.value, self.low, self.high), strict=True)
         if np.isnan(self.low).any():

@@ -87,9 +87,12 @@ def resolve_prior(
 ) -> PriorEstimate:
     """The prior as an estimate, whichever way it was given: None, a number, a mapping, a method, an estimator.
 
-    A given prior has a zero-width interval. `classes` are the class names in the order of the codes.
+    "labeled" takes the shares among the labelled rows, and so does None if there are no unlabelled rows: they are all
+    we know. A given prior has a zero-width interval. `classes` are the class names in the order of the codes.
     """
     classes = np.asarray(classes)
+    if (isinstance(prior, str) and prior == "labeled") or (prior is None and not (codes < 0).any()):
+        return _labeled(codes, weight, len(classes))
     if prior is None or isinstance(prior, PriorEstimator) or (isinstance(prior, str) and prior in METHODS):
         return prior_estimator(prior, random_state=random_state).estimate(X, codes, weight, len(classes))
     if isinstance(prior, Mapping):
@@ -100,6 +103,14 @@ def resolve_prior(
             f"prior={{{', '.join(f'{name!r}: ...' for name in classes.tolist())}}}. Got {prior!r}."
         )
     return _given(_probability(prior))
+
+
+def _labeled(codes: NDArray, weight: NDArray | None, n_classes: int) -> PriorEstimate:
+    labeled = codes >= 0
+    counts = np.bincount(codes[labeled], None if weight is None else weight[labeled], n_classes)
+    shares = counts / counts.sum()
+    value, unknown = (float(shares[1]), np.nan) if n_classes == 2 else (shares, np.full(n_classes, np.nan))
+    return PriorEstimate(value, unknown, unknown, np.nan, "labeled", value)
 
 
 def _given(value: Any) -> PriorEstimate:

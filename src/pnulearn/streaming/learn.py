@@ -106,18 +106,18 @@ def _table(
     problem: MomentProblem, fits: list[Fits], weigh: Callable[..., NDArray], statistics: PNUStatistics
 ) -> SearchTable:
     """Validation results and weights of every candidate; without counted errors the squared loss stands in for them."""
-    bandwidths = statistics.design.basis.bandwidths
+    values = {"bandwidth": statistics.design.basis.bandwidths, "mix": problem.mixes.values, "alpha": problem.alphas}
     tallies = [one.tally for one in fits if one.tally is not None]
-    shape = (len(bandwidths), len(problem.mixes), len(problem.alphas))
+    shape = tuple(map(len, values.values()))
     if not tallies:
         _refuse_no_validation(statistics, int(np.prod(shape)))
         nothing = np.zeros(shape)
-        return SearchTable(bandwidths, problem.mixes.values, problem.alphas, nothing, nothing, np.ones(shape))
+        return SearchTable(values, nothing, nothing, np.ones(shape))
     squared = np.stack([tally.squared(problem.prior) for tally in tallies])
     zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
     judged = squared if np.isnan(zero_one).any() else zero_one
     weight = weigh(judged, squared, tallies[0].effective_labels(problem.prior))
-    return SearchTable(bandwidths, problem.mixes.values, problem.alphas, zero_one, squared, weight)
+    return SearchTable(values, zero_one, squared, weight)
 
 
 def _refuse_no_validation(statistics: PNUStatistics, n_candidates: int) -> None:

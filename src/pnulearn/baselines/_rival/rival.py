@@ -1,13 +1,12 @@
-"""What the rivals share: reading the problem, the candidates, and the search among them."""
+"""What the rivals share: reading the problem, the prior, and the search among candidates."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from itertools import product
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -16,60 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state
 
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
-from pnulearn._machine.threads import map_in_threads, one_blas_thread
+from pnulearn._machine.threads import check_n_jobs, map_in_threads, one_blas_thread
 from pnulearn._problem.inputs import read_features
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import Samples
+from pnulearn.baselines._rival.cost import announce
+from pnulearn.baselines._rival.grid import Axes, Candidate, candidates, combine
 from pnulearn.baselines._rival.kernel import KERNELS, bandwidth_candidates, gram, refuse_beyond_memory
-from pnulearn.baselines._rival.shares import class_shares
-from pnulearn.baselines._rival.validation import Split, best_of, fold_splits, judged
-
-STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
+from pnulearn.baselines._rival.training import RivalProblem, Training
+from pnulearn.baselines._rival.validation import Split, judge, split_folds, tabulate
+from pnulearn.priors.resolve import resolve_prior
 
 WORTH_MANY_THREADS = 2000  # rows; below, several BLAS threads get in each other's way
 
-Candidate = dict[str, Any]
 Parts = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Training:
-    """What a rival learns from: rows, their kernel matrix (or features), class codes and population shares."""
-
-    X: Any
-    gram: NDArray
-    codes: NDArray
-    shares: NDArray
-    seed: int = 0
-
-    @property
-    def labeled(self) -> NDArray:
-        """Numbers of the labelled rows."""
-        return np.flatnonzero(self.codes != UNLABELED)
-
-    @property
-    def unlabeled(self) -> NDArray:
-        """Numbers of the unlabelled rows."""
-        return np.flatnonzero(self.codes == UNLABELED)
-
-    @property
-    def signs(self) -> NDArray:
-        """+1, −1 or 0 (unlabelled) for every row of a two-class problem."""
-        return np.array([-1.0, 1.0, 0.0])[self.codes]
-
-    @property
-    def outputs(self) -> list[tuple[NDArray, float]]:
-        """Signs of the labelled rows and the population share of +1: once for two classes, else each class against
-        the rest."""
-        codes = self.codes[self.labeled]
-        positives = [1] if len(self.shares) == 2 else range(len(self.shares))
-        return [(np.where(codes == k, 1.0, -1.0), float(self.shares[k])) for k in positives]
-
-    @property
-    def balance(self) -> NDArray:
-        """θ_y / n_y for every labelled row: sums to one, and is 1/l if the prior is the labelled share."""
-        codes = self.codes[self.labeled]
-        return (self.shares / np.bincount(codes, minlength=len(self.shares)))[codes]
 
 
 class Rival(PartiallyLabeledClassifier):
@@ -78,11 +37,13 @@ class Rival(PartiallyLabeledClassifier):
     A subclass lists its candidates in `_grid` and learns all candidates of one bandwidth in `_learn`, sharing what
     can be shared. What it yields are named parts, kept as attributes with a trailing underscore; `_respond` turns
     them and a kernel matrix into scores. A hyper-parameter is a number (fixed), a sequence (candidates) or None
-    (the paper's candidates).
+    (the paper's candidates). `prior`, `prior_`, `prior_interval_` and `search_` are those of `PNUClassifier`.
     """
 
     _parts: ClassVar[tuple[str, ...]] = ("dual_coef", "intercept")
     _without_unlabeled: ClassVar[str]  # what is left of the method then
+    _multi_class: ClassVar[bool] = True
+    _cheaper: ClassVar[str] = ""  # what to do about a fit that takes long
 
     prior: Any
     kernel: str
@@ -104,6 +65,10 @@ class Rival(PartiallyLabeledClassifier):
         """Scores from k(x, centres): shape (n,) for two classes, (n, n_classes) for more."""
         return gram @ parts["dual_coef"] + parts["intercept"]
 
+    def _work(self, n_rows: int) -> float:
+        """Operations of one fit if they are many, else 0: then nothing is said about them."""
+        return 0.0
+
     @property
     def _needs_gram(self) -> bool:
         """Whether matrices of n × n numbers are made."""
@@ -112,36 +77,48 @@ class Rival(PartiallyLabeledClassifier):
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> NDArray:
         return gram(self.kernel, X, centers, bandwidth)
 
-    def fit(self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None) -> Rival:
+    def fit(self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None, **unknown: Any) -> Rival:
         """Learn from labelled and unlabelled rows; hyper-parameters left open are searched.
 
         Candidates are judged by the PNU zero-one risk on (X_val, y_val) if given, else pooled over `cv` folds.
+        There is no `sample_weight`: with a kernel around every row, a row of weight two is not the row twice.
         """
+        _refuse_arguments(type(self).__name__, unknown)
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val belong together: pass both or neither.")
         samples = self._read_problem(X, y)
         self._refuse_impossible(samples)
-        shares = class_shares(self.prior, samples, self.classes_)
-        self.prior_ = (
-            float(shares[1]) if len(shares) == 2 else dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
-        )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        grid = self._candidates(samples.X, seed)
-        scored = self._scored(grid, samples, shares, seed, X_val, y_val) if len(grid) > 1 else {}
-        best = grid[best_of(scored)] if scored else grid[0]
-        self.search_ = {name: np.array([c[name] for c in grid], dtype=float) for name in best} | scored
-        for name, value in best.items():
-            setattr(self, f"{name}_", value)
+        problem = self._learn_prior(samples)
+        axes = self._axes(samples.X, problem.seed)
+        grid = combine(axes)
+        self._announce(len(samples.codes), len(grid))
+        risks = self._judge(grid, problem, X_val, y_val) if len(grid) > 1 else (np.array([np.nan]),) * 2
+        self.search_ = tabulate(axes, *risks)
+        best = grid[int(np.argmax(self.search_.weight))]
         self.centers_ = samples.X
-        self._say(f"final fit on {len(samples.codes)} rows begins")
-        start = perf_counter()
-        with one_blas_thread() if len(samples.codes) < WORTH_MANY_THREADS else nullcontext():
-            training = self._training(samples, best["bandwidth"], shares, seed)
-            parts = next(iter(self._learn(training, [best])))
-        for name, part in parts.items():
-            setattr(self, f"{name}_", part)
-        self._say(f"final fit done, {perf_counter() - start:.2f} s")
+        for name, value in {**best, **self._learn_finally(problem, best)}.items():
+            setattr(self, f"{name}_", value)
         return self
+
+    def _learn_prior(self, samples: Samples) -> RivalProblem:
+        """Sets prior_ and prior_interval_."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        prior = resolve_prior(
+            self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed
+        )
+        self.prior_, self.prior_interval_ = prior.value, prior.interval
+        return RivalProblem(samples, prior.shares, seed)
+
+    def _learn_finally(self, problem: RivalProblem, best: Candidate) -> Parts:
+        """The parts that all rows give for the best candidate."""
+        n_rows = len(problem.samples.codes)
+        self._say(f"final fit on {n_rows} rows begins")
+        start = perf_counter()
+        with one_blas_thread() if n_rows < WORTH_MANY_THREADS else nullcontext():
+            training = self._training(problem, problem.samples, best["bandwidth"])
+            parts = next(iter(self._learn(training, [best])))
+        self._say(f"final fit done, {perf_counter() - start:.2f} s")
+        return parts
 
     def _scores(self, X: Any) -> NDArray:
         parts = {name: getattr(self, f"{name}_") for name in self._parts}
@@ -149,9 +126,10 @@ class Rival(PartiallyLabeledClassifier):
 
     def _refuse_impossible(self, samples: Samples) -> None:
         name = type(self).__name__
+        check_n_jobs(self.n_jobs)
         if self.kernel not in KERNELS:
             raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))}, got {self.kernel!r}.")
-        if samples.n_classes > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
+        if samples.n_classes > 2 and not self._multi_class:
             raise ValueError(
                 f"Only binary classification is supported by {name}; y has {samples.n_classes} classes: "
                 f"{self.classes_.tolist()}. SMIRClassifier and PNUClassifier take more."
@@ -172,44 +150,43 @@ class Rival(PartiallyLabeledClassifier):
         if self._needs_gram:
             refuse_beyond_memory(samples.X.shape[0])
 
-    def _candidates(self, X: Any, seed: int) -> list[Candidate]:
-        """Every combination, bandwidth first so that neighbours share a kernel matrix."""
+    def _axes(self, X: Any, seed: int) -> Axes:
         if self.kernel != "rbf":
             bandwidths: Sequence[float | None] = [None]
         else:
             bandwidths = candidates("bandwidth", self.bandwidth, lambda: bandwidth_candidates(X, seed))
-        values = {"bandwidth": bandwidths, **self._grid()}
-        return [dict(zip(values, choice, strict=True)) for choice in product(*values.values())]
+        return {"bandwidth": bandwidths, **self._grid()}
 
-    def _training(self, samples: Samples, bandwidth: float | None, shares: NDArray, seed: int) -> Training:
+    def _announce(self, n_rows: int, n_candidates: int) -> None:
+        flops = self._work(n_rows)
+        if flops:
+            announce(flops, n_rows, n_candidates, advice=self._cheaper, say=self._say if self.verbose else None)
+
+    def _training(self, problem: RivalProblem, samples: Samples, bandwidth: float | None) -> Training:
         features = self._features(samples.X, samples.X, bandwidth)
-        return Training(samples.X, features, samples.codes, shares, seed)
+        return Training(samples.X, features, samples.codes, problem.shares, problem.seed)
 
-    def _scored(
-        self, grid: Sequence[Candidate], samples: Samples, shares: NDArray, seed: int, X_val: Any, y_val: Any
-    ) -> dict[str, NDArray]:
+    def _judge(
+        self, grid: Sequence[Candidate], problem: RivalProblem, X_val: Any, y_val: Any
+    ) -> tuple[NDArray, NDArray]:
         """Pooled risks of all candidates; one job per bandwidth and split."""
-        splits = self._splits(samples, seed, X_val, y_val)
-        bandwidths = list(dict.fromkeys(candidate["bandwidth"] for candidate in grid))
+        splits = self._splits(problem, X_val, y_val)
+        bandwidths = dict.fromkeys(candidate["bandwidth"] for candidate in grid)
         paths = [[c for c in grid if c["bandwidth"] == bandwidth] for bandwidth in bandwidths]
-        jobs = [(path, split) for path in paths for split in splits]
-        scores = map_in_threads(
-            lambda k, path, split: self._path_scores(
-                samples.take(split.train), path, split, shares, seed, f"{k + 1}/{len(jobs)}"
-            ),
-            [(k, path, split) for k, (path, split) in enumerate(jobs)],
-            self.n_jobs,
-        )
+        jobs = [(problem, path, split) for path in paths for split in splits]
+        numbered = [(*job, f"{k + 1}/{len(jobs)}") for k, job in enumerate(jobs)]
+        scores = map_in_threads(self._path_scores, numbered, self.n_jobs)
         pooled = [
-            [np.concatenate(parts) for parts in zip(*scores[start : start + len(splits)], strict=True)]
+            np.concatenate(parts)
             for start in range(0, len(jobs), len(splits))
+            for parts in zip(*scores[start : start + len(splits)], strict=True)
         ]
-        codes = np.concatenate([split.codes_test for split in splits])
-        return judged([s for path in pooled for s in path], codes, shares)
+        return judge(pooled, np.concatenate([split.codes_test for split in splits]), problem.shares)
 
-    def _splits(self, samples: Samples, seed: int, X_val: Any, y_val: Any) -> list[Split]:
+    def _splits(self, problem: RivalProblem, X_val: Any, y_val: Any) -> list[Split]:
+        samples = problem.samples
         if X_val is None:
-            splits = fold_splits(samples.X, samples.codes, self.cv, seed)
+            splits = split_folds(samples.X, samples.codes, self.cv, problem.seed)
         else:
             X_val = read_features(self, X_val, reset=False)
             codes = decode_labels(y_val, self.unlabeled, classes=self.classes_).codes
@@ -222,13 +199,11 @@ class Rival(PartiallyLabeledClassifier):
             )
         return splits
 
-    def _path_scores(
-        self, samples: Samples, path: Sequence[Candidate], split: Split, shares: NDArray, seed: int, job: str
-    ) -> list[NDArray]:
+    def _path_scores(self, problem: RivalProblem, path: Sequence[Candidate], split: Split, job: str) -> list[NDArray]:
         """Scores on the split's test rows for all candidates of one bandwidth."""
         start = perf_counter()
-        bandwidth = path[0]["bandwidth"]
-        training = self._training(samples, bandwidth, shares, seed)
+        samples, bandwidth = problem.samples.take(split.train), path[0]["bandwidth"]
+        training = self._training(problem, samples, bandwidth)
         test = self._features(split.X_test, samples.X, bandwidth)
         scores = [self._respond(test, parts) for parts in self._learn(training, path)]
         self._say(f"search {job}: {len(path)} candidates on {len(samples.codes)} rows, {perf_counter() - start:.2f} s")
@@ -236,33 +211,27 @@ class Rival(PartiallyLabeledClassifier):
 
     def _say(self, message: str) -> None:
         if self.verbose:
-            print(f"[{type(self).__name__}] {message}", flush=True)
+            print(f"pnulearn: {type(self).__name__}, {message}", file=sys.stderr, flush=True)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        return tags
 
 
-def stacked(outputs: Sequence[Parts]) -> Parts:
+def _refuse_arguments(name: str, unknown: Mapping[str, Any]) -> None:
+    """A signature with `sample_weight` would promise what no rival can keep, so it is refused by name."""
+    if unknown.get("sample_weight") is not None:
+        raise TypeError(
+            f"{name}.fit takes no sample_weight: it puts a kernel around every row, so that a row of weight two is not "
+            "the same as the row twice. PNUClassifier takes weights."
+        )
+    for argument in unknown.keys() - {"sample_weight"}:
+        raise TypeError(f"{name}.fit() got an unexpected keyword argument {argument!r}.")
+
+
+def stack_outputs(outputs: Sequence[Parts]) -> Parts:
     """The parts of one output as they are; of several, side by side along a last axis."""
     if len(outputs) == 1:
         return outputs[0]
     return {name: np.stack([parts[name] for parts in outputs], axis=-1) for name in outputs[0]}
-
-
-def candidates(
-    name: str, value: Any, default: Sequence[float] | Callable[[], ArrayLike] = STRENGTHS, *, zero: bool = False
-) -> list[float]:
-    """The values to try: `default` for None, else the user's number or numbers, checked.
-
-    >>> candidates("alpha", 0.1), candidates("alpha", [1, 2])
-    ([0.1], [1.0, 2.0])
-    """
-    if value is None:
-        return np.asarray(default() if callable(default) else default, dtype=float).tolist()
-    try:
-        values = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        values = np.array([])
-    lowest = "at least 0" if zero else "greater than 0"
-    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must be None, a number or a sequence of numbers, got {value!r}.")
-    if (values < 0).any() or (not zero and (values == 0).any()):
-        raise ValueError(f"{name} must be {lowest}, got {value!r}.")
-    return values.tolist()

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.folds import assign_folds, row_keys
 from pnulearn._problem.labels import UNLABELED
+from pnulearn.baselines._rival.grid import Axes
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Split:
     codes_test: NDArray
 
 
-def fold_splits(X: Any, codes: NDArray, cv: Any, seed: int) -> list[Split]:
+def split_folds(X: Any, codes: NDArray, cv: Any, seed: int) -> list[Split]:
     """Splits for a number of folds, a scikit-learn splitter, or an iterable of (train, test)."""
     return [Split(train, X[test], codes[test]) for train, test in _with_every_class(codes, _pairs(X, codes, cv, seed))]
 
@@ -44,7 +46,7 @@ def _with_every_class(codes: NDArray, pairs: Iterator[tuple[NDArray, NDArray]]) 
         yield np.concatenate([train, test[stay]]), test[~stay]
 
 
-def judged(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> dict[str, NDArray]:
+def judge(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> tuple[NDArray, NDArray]:
     """The pooled PNU risks of every candidate, zero-one and squared.
 
     Scores are cut at ±1 for the squared risk, so that it compares confidence and not the scale of the scores.
@@ -53,9 +55,13 @@ def judged(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> dict[s
     cut = np.clip(np.stack(outputs, axis=1)[:, :, None, :], -1, 1)
     population = np.flatnonzero(codes == UNLABELED)
     tally = Tally.of(cut, membership(codes, np.ones(len(codes)), len(shares), population))
-    return {"zero_one": tally.zero_one(shares)[:, 0], "squared": tally.squared(shares)[:, 0]}
+    return tally.zero_one(shares)[:, 0], tally.squared(shares)[:, 0]
 
 
-def best_of(table: dict[str, NDArray]) -> int:
-    """The candidate of least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
-    return int(np.lexsort((table["squared"], table["zero_one"].round(12)))[0])
+def tabulate(axes: Axes, zero_one: NDArray, squared: NDArray) -> SearchTable:
+    """All weight on the least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
+    shape = tuple(map(len, axes.values()))
+    weight = np.zeros(len(zero_one))
+    weight[np.lexsort((squared, zero_one.round(12)))[0]] = 1.0
+    values = {name: np.array(axis, dtype=float) for name, axis in axes.items()}  # no bandwidth becomes NaN
+    return SearchTable(values, zero_one.reshape(shape), squared.reshape(shape), weight.reshape(shape))

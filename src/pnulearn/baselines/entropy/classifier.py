@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates, stacked
+from pnulearn.baselines._rival.grid import Candidate, candidates
+from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
+from pnulearn.baselines._rival.training import Training
 from pnulearn.baselines.entropy.confidence import ConfidenceObjective, minimise
 from pnulearn.baselines.entropy.rotation import Rotated, rotate
 
@@ -96,7 +98,7 @@ class EntropyRegularizedClassifier(Rival):
         rotated = rotate(training.gram)
         outputs = [self._solved(training, rotated, signs, grid) for signs, _ in training.outputs]
         for solutions in zip(*outputs, strict=True):
-            yield stacked([self._part(rotated, solution) for solution in solutions])
+            yield stack_outputs([self._part(rotated, solution) for solution in solutions])
 
     def _solved(self, training: Training, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]) -> list[NDArray]:
         """The minimiser of every candidate, for one output."""

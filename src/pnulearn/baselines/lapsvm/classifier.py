@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates, stacked
+from pnulearn.baselines._rival.grid import Candidate, candidates
+from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
+from pnulearn.baselines._rival.training import Training
 from pnulearn.baselines.lapsvm.deformed import DeformedPath, Expand, deformed_once
 from pnulearn.baselines.lapsvm.graph import GraphWeights, laplacian, neighbor_graph
 from pnulearn.baselines.lapsvm.margin import hinge_machine, squared_hinge_machine
@@ -101,7 +103,9 @@ class LaplacianSVM(Rival):
             path = DeformedPath.factorise(training.gram, smoothness, training.labeled)
             kernels = (path.at(**_penalties(candidate)) for candidate in grid)
         for deformed, expand in kernels:
-            yield stacked([self._machine(training, deformed, expand, free, *output) for output in training.outputs])
+            yield stack_outputs(
+                [self._machine(training, deformed, expand, free, *output) for output in training.outputs]
+            )
 
     def _machine(
         self, training: Training, deformed: NDArray, expand: Expand, free: NDArray | None, signs: NDArray, share: float

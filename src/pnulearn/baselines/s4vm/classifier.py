@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
-from pnulearn.baselines._rival.cost import announce
-from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates
+from pnulearn.baselines._rival.grid import Candidate, candidates
+from pnulearn.baselines._rival.rival import Parts, Rival
+from pnulearn.baselines._rival.training import Training
 from pnulearn.baselines.s4vm.separators import Balance, representatives, sample_separators
 from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
 
@@ -44,9 +45,10 @@ class S4VM(Rival):
     ([0.0, 0.0, 1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
     """
 
-    _parts = ("dual_coef", "intercept", "vote")
-
+    _parts: ClassVar = ("dual_coef", "intercept", "vote")
     _without_unlabeled: ClassVar = "a plain SVM"
+    _multi_class: ClassVar = False
+    _cheaper: ClassVar = "Fewer n_starts, or a random part of the unlabelled rows, cost less."
 
     def __init__(
         self,
@@ -90,12 +92,8 @@ class S4VM(Rival):
             raise ValueError(f"caution must be a positive number (3 in the original), got {self.caution!r}.")
         return {"C": candidates("C", self.C), "C_unlabeled": candidates("C_unlabeled", self.C_unlabeled)}
 
-    def _candidates(self, X: Any, seed: int) -> list[Candidate]:
-        grid, n = super()._candidates(X, seed), X.shape[0]
-        flops = 3 * n**3 + 2 * STEPS * (self.n_starts + 1) * n**2
-        advice = "Fewer n_starts, or a random part of the unlabelled rows, cost less."
-        announce(flops, n, len(grid), advice=advice, say=self._say if self.verbose else None)
-        return grid
+    def _work(self, n_rows: int) -> float:
+        return 3 * n_rows**3 + 2 * STEPS * (self.n_starts + 1) * n_rows**2
 
     def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
         return (self._voters(training, candidate) for candidate in grid)
@@ -132,11 +130,6 @@ class S4VM(Rival):
         vote = np.where(scores > 0, 1.0, -1.0) @ parts["vote"]
         tie_break = TIE * scores[:, -1] / (1 + np.abs(scores[:, -1]))
         return np.where(np.abs(vote) > TIE, vote, 0.0) + tie_break
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 def supervised_svm(kernel: NDArray, signs: NDArray, C: float) -> tuple[NDArray, float]:

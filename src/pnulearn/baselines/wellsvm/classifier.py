@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pnulearn.baselines._rival.cost import announce
-from pnulearn.baselines._rival.rival import Candidate, Parts, Rival, Training, candidates
+from pnulearn.baselines._rival.grid import Candidate, candidates
+from pnulearn.baselines._rival.rival import Parts, Rival
+from pnulearn.baselines._rival.training import Training
 from pnulearn.baselines.wellsvm.label_generation import complete_labels, share_of
 
 WORK = 80  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
@@ -39,6 +40,8 @@ class WellSVM(Rival):
     """
 
     _without_unlabeled: ClassVar = "a plain SVM"
+    _multi_class: ClassVar = False
+    _cheaper: ClassVar = "A random part of the unlabelled rows costs less."
 
     def __init__(
         self,
@@ -70,11 +73,8 @@ class WellSVM(Rival):
     def _grid(self) -> dict[str, Sequence[float]]:
         return {"C": candidates("C", self.C), "C_unlabeled": candidates("C_unlabeled", self.C_unlabeled)}
 
-    def _candidates(self, X: Any, seed: int) -> list[Candidate]:
-        grid, n = super()._candidates(X, seed), X.shape[0]
-        advice = "A random part of the unlabelled rows costs less."
-        announce(WORK * n**3, n, len(grid), advice=advice, say=self._say if self.verbose else None)
-        return grid
+    def _work(self, n_rows: int) -> float:
+        return WORK * n_rows**3
 
     def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
         signs, unlabeled = training.signs, training.unlabeled
@@ -89,8 +89,3 @@ class WellSVM(Rival):
             cost = np.where(signs == 0, float(candidate["C_unlabeled"]), float(candidate["C"]))
             labels, coef = complete_labels(training.gram, signs, cost, n_positive)
             yield {"dual_coef": coef, "intercept": 0.0, "transduction": self.classes_[(labels > 0).astype(int)]}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
