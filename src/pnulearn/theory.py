@@ -6,9 +6,9 @@ Theorems 1 and 2 are `error_bound`, Theorems 3 and 4 are `Psi`, for a limited nu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import inf, log, sqrt
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,24 @@ def nu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabele
     return pu_against_pn(1 - prior, n_negative, n_positive, n_unlabeled)
 
 
+def least_variance_mix(positive: Any, negative: Any, unlabeled: Any = 0.0) -> Any:
+    """η* = (ψ_N − ψ_P) / (ψ_P + ψ_N + ψ_U), the PNU mix of least variance, for numbers or for arrays."""
+    return (negative - positive) / (negative + positive + unlabeled)
+
+
+def forced_mix(n_positive: float, n_negative: float, n_unlabeled: float) -> float | None:
+    """The mix that a missing sample leaves: PN without U, PU without N, NU without P; None if all have rows.
+
+    >>> forced_mix(5, 5, 0), forced_mix(5, 0, 9), forced_mix(0, 5, 9), forced_mix(5, 5, 9)
+    (0.0, 1.0, -1.0, None)
+    """
+    if not n_unlabeled:
+        return 0.0
+    if n_positive and n_negative:
+        return None
+    return 1.0 if n_positive else -1.0
+
+
 @dataclass(frozen=True)
 class Psi:
     """Variances of the three terms of a risk with a symmetric loss, ℓ(m) + ℓ(−m) = 1 (zero-one, ramp, sigmoid).
@@ -113,10 +131,10 @@ class Psi:
     @property
     def best_mix(self) -> float:
         """η* = (ψ_N − ψ_P) / (ψ_P + ψ_N + ψ_U), the PNU mix of least variance; 0 if nothing varies."""
-        total = self.labeled + self.unlabeled
-        if total == inf:
-            return self._limit_mix()
-        return (self.negative - self.positive) / total if total else 0.0
+        forced = forced_mix(self.positive < inf, self.negative < inf, self.unlabeled < inf)
+        if forced is not None:
+            return forced
+        return least_variance_mix(self.positive, self.negative, self.unlabeled) if any(astuple(self)) else 0.0
 
     @property
     def best_punu_mix(self) -> float:
@@ -132,12 +150,6 @@ class Psi:
     def ratio(self, mix: float) -> float:
         """Variance of the PNU risk over that of the PN risk."""
         return self.variance(mix) / self.labeled
-
-    def _limit_mix(self) -> float:
-        """With a sample missing: PN without U, PU without N, NU without P."""
-        if self.unlabeled == inf:
-            return 0.0
-        return 1.0 if self.positive < inf else -1.0
 
 
 def helpful_mixes(psi: Psi) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._machine.memory import physical_memory
+from pnulearn._machine.memory import free_memory
 from pnulearn._machine.threads import check_n_jobs
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import as_loss
@@ -102,9 +102,9 @@ def _refuse_more_classes(risk: str, classes: NDArray) -> None:
 
 def refuse_if_too_large(n_rows: int, n_features: int, n_copies: int) -> None:
     """Stop before memory is exhausted rather than in the middle."""
-    needed, memory = 8 * n_rows * n_features * n_copies, physical_memory()
+    needed, memory = 8 * n_rows * n_features * n_copies, free_memory()
     if needed > 0.8 * memory:
         raise MemoryError(
-            f"{n_rows} rows x {n_features} basis functions need about {needed / 2**30:.1f} GiB and this machine has "
-            f"{memory / 2**30:.1f} GiB. Pass fewer centers, e.g. centers=200, or fit from files in one pass."
+            f"{n_rows} rows x {n_features} basis functions need about {needed / 2**30:.1f} GiB and "
+            f"{memory / 2**30:.1f} GiB are free. Pass fewer centers, e.g. centers=200, or fit from files in one pass."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn.risks import pnu
+from pnulearn.theory import forced_mix, least_variance_mix
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,12 @@ def validation_mix(prior: NDArray, n_labeled: NDArray, n_population: float, own:
     """
     n_labeled = np.asarray(n_labeled, dtype=float)
     others = np.arange(len(prior)) != own
-    if n_population == 0:
-        return 0.0
-    if n_labeled[own] == 0:
-        return -1.0
-    if (n_labeled[others] == 0).any():
-        return 1.0
+    forced = forced_mix(n_labeled[own], (n_labeled[others] > 0).all(), n_population)
+    if forced is not None:
+        return forced
     psi_p = prior[own] ** 2 / n_labeled[own]
     psi_n = float(np.sum(prior[others] ** 2 / n_labeled[others]))
-    return float((psi_n - psi_p) / (psi_n + psi_p + 1 / n_population))
+    return float(least_variance_mix(psi_p, psi_n, 1 / n_population))
 
 
 def membership(codes: NDArray, weight: NDArray, n_classes: int, population: NDArray) -> NDArray:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._machine.memory import physical_memory
+from pnulearn._machine.memory import free_memory
 from pnulearn._statistics.blocks import BLOCK_ROWS, Block
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.packing import triangle
@@ -82,11 +82,11 @@ class Accumulator:
 
 def _refuse_if_too_large(shape: tuple[int, ...], n_centers: int) -> None:
     """Stop before memory is exhausted: at the least one part's statistics and the total exist at the same time."""
-    needed, memory = 2 * 8 * math.prod(shape), physical_memory()
+    needed, memory = 2 * 8 * math.prod(shape), free_memory()
     if needed > 0.8 * memory:
         folds, bandwidths, groups, _ = shape
         raise MemoryError(
             f"Statistics of {n_centers} basis functions, {bandwidths} bandwidths, {folds} folds and {groups} groups of "
-            f"rows need about {needed / 2**30:.1f} GiB and this machine has {memory / 2**30:.1f} GiB. Pass fewer "
+            f"rows need about {needed / 2**30:.1f} GiB and {memory / 2**30:.1f} GiB are free. Pass fewer "
             "centers, e.g. centers=500, or fix the bandwidth."
         )

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
 from pnulearn.metrics.groups import check_share, read_groups, read_scores
+from pnulearn.theory import forced_mix
 
 # which pairs (P, N), (P, U), (U, N) the rows of P, N and U take part in
 TAKES_PART = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=float)
@@ -117,9 +118,9 @@ def _choose_mix(wins: Sequence[NDArray], prior: float, mix: Any) -> float:
         return float(mix)
     if mix != "optimal":
         raise ValueError(f"mix must be a number in [-1, 1] or 'optimal', got {mix!r}.")
-    has_positive, has_negative, has_unlabeled = (len(rows) > 0 for rows in wins)
-    if not (has_positive and has_negative and has_unlabeled):
-        return 0.0 if not has_unlabeled else 1.0 if has_positive else -1.0
+    forced = forced_mix(*map(len, wins))
+    if forced is not None:
+        return forced
     covariance = _covariance(wins, PSEUDO_ROWS)
     return min((_best_side(side, prior, covariance) for side in (1, -1)), key=lambda found: found[1])[0]
 

@@ -17,7 +17,7 @@ from pnulearn.metrics.risk import estimate_risk
 from pnulearn.metrics.scorer import signed_scores
 from pnulearn.metrics.spread import BORROWED_ROWS
 from pnulearn.risks import Risk, pnu
-from pnulearn.theory import heuristic_mix
+from pnulearn.theory import forced_mix, heuristic_mix
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,8 @@ def compare(
 
 def _shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
     """A mix that does not depend on either model, so that the difference is unbiased."""
-    if not n_unlabeled:
-        return 0.0
-    if not (n_positive and n_negative):
-        return 1.0 if n_positive else -1.0
-    return heuristic_mix(prior, n_positive, n_negative)
+    forced = forced_mix(n_positive, n_negative, n_unlabeled)
+    return heuristic_mix(prior, n_positive, n_negative) if forced is None else forced
 
 
 def compare_scores(

@@ -15,7 +15,7 @@ from pnulearn.metrics.groups import check_share, read_groups, read_scores
 from pnulearn.metrics.interval import mean_distances, rate_distances, recovered
 from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances
 from pnulearn.risks import Risk, nu, pn, pnu, pu
-from pnulearn.theory import best_mix, heuristic_mix, risk_variance
+from pnulearn.theory import best_mix, forced_mix, heuristic_mix, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
 Kind = Literal["rate", "mean"]
@@ -87,13 +87,12 @@ def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix) -> float:
         return float(mix)
     if mix not in ("optimal", "heuristic"):
         raise ValueError(f"mix must be a number in [-1, 1], 'optimal' or 'heuristic', got {mix!r}.")
-    n_positive, n_negative, n_unlabeled = (sample.size for sample in samples)
-    if not n_unlabeled:
-        return 0.0
-    if not (n_positive and n_negative):
-        return 1.0 if n_positive else -1.0
+    sizes = [sample.size for sample in samples]
+    forced = forced_mix(*sizes)
+    if forced is not None:
+        return forced
     if mix == "heuristic":
-        return heuristic_mix(prior, n_positive, n_negative)
+        return heuristic_mix(prior, *sizes[:2])
     return best_mix(prior, reconciled_covariances(samples, prior))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.metrics.pairwise import linear_kernel
 
 from pnulearn._basis.centers import MEDIAN_ROWS, dense, median_distance
 from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
+from pnulearn._machine.memory import free_memory
 
 KERNELS = ("rbf", "linear")
 
@@ -43,9 +43,9 @@ def bandwidth_candidates(X: Any, seed: int = 0) -> NDArray:
 def refuse_beyond_memory(n_rows: int) -> None:
     """A kernel method needs about four n × n matrices: say so before the machine runs out."""
     needed = 4 * n_rows**2 * 8
-    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else np.inf
-    if needed > installed:
+    free = free_memory()
+    if needed > free:
         raise ValueError(
-            f"{n_rows} rows need about {needed / 1e9:.0f} GB for kernel matrices and this machine has "
-            f"{installed / 1e9:.0f} GB. Take a random part of the unlabelled rows."
+            f"{n_rows} rows need about {needed / 1e9:.0f} GB for kernel matrices and "
+            f"{free / 1e9:.1f} GB are free. Take a random part of the unlabelled rows."
         )

@@ -27,6 +27,7 @@ from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.runner import Cell, Settings
 from pnulearn.laboratory.experiments.tables import Table, Text, write_text
 from pnulearn.laboratory.experiments.trials import Pools, counts, generator, scaled
+from pnulearn.theory import heuristic_mix, least_variance_mix
 
 TRIALS = 1000
 QUICK_TRIALS = 40
@@ -99,13 +100,13 @@ def error_rates(votes: NDArray, truth: NDArray) -> tuple[NDArray, NDArray]:
 def validation_mix(method: str, p: NDArray, n: NDArray, prior: float, n_unlabeled: int) -> NDArray | float:
     """η of the PNU score of every candidate; error rates are smoothed by Laplace's rule."""
     if method == "heuristic":
-        return ((1 - prior) ** 2 - prior**2) / ((1 - prior) ** 2 + prior**2)
+        return heuristic_mix(prior, N_LABELED, N_LABELED)
     p, n = ((rate * N_LABELED + 1) / (N_LABELED + 2) for rate in (p, n))
     psi_p = prior**2 * p * (1 - p) / N_LABELED
     psi_n = (1 - prior) ** 2 * n * (1 - n) / N_LABELED
     taken = prior * (1 - p) + (1 - prior) * n
     psi_u = taken * (1 - taken) / n_unlabeled if method == "finite" else 0.0
-    return (psi_n - psi_p) / (psi_n + psi_p + psi_u)
+    return least_variance_mix(psi_p, psi_n, psi_u)
 
 
 def write(rows: Iterable[Row], folder: Path, stem: str = "figure-2") -> list[Path]:
