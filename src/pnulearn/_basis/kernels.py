@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.gaussian import GaussianBasis
+from pnulearn._basis.laplace import LaplaceBasis
 from pnulearn._basis.linear import LinearBasis
 
 KERNELS: dict[str, type[Basis]] = {
     "rbf": GaussianBasis,
     "linear": LinearBasis,
+    "laplace": LaplaceBasis,
 }
 
 
