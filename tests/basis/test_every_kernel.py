@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import check_estimator
 from tests.problems import mixture
 
@@ -19,6 +19,7 @@ SCIKIT_LEARN = {
     "rbf": lambda X, C, σ: rbf_kernel(X, C, gamma=0.5 / σ**2),
     "linear": lambda X, C, σ: X - X.mean(axis=0),
     "laplace": lambda X, C, σ: laplacian_kernel(X, C, gamma=1 / σ),
+    "polynomial": lambda X, C, σ: polynomial_kernel(X - C.mean(axis=0), C - C.mean(axis=0), 3, gamma=σ**-2, coef0=1),
 }
 
 

@@ -10,11 +10,13 @@ from pnulearn._basis.basis import Basis
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.laplace import LaplaceBasis
 from pnulearn._basis.linear import LinearBasis
+from pnulearn._basis.polynomial import PolynomialBasis
 
 KERNELS: dict[str, type[Basis]] = {
     "rbf": GaussianBasis,
     "linear": LinearBasis,
     "laplace": LaplaceBasis,
+    "polynomial": PolynomialBasis,
 }
 
 

@@ -46,13 +46,15 @@ class PNUClassifier(PartiallyLabeledClassifier):
     ----------
     risk : "pnu", "punu", "pn", "pu" or "nu". If a group of rows is missing, the risk that can do without it is used.
     loss : name of a loss, or a `Loss`.
-    kernel : "rbf", Gaussians around `centers` without intercept, or "linear", with an unpenalised intercept.
+    kernel : "rbf" (Gaussians), "laplace" (exp(−|x − c|₁ / σ)) or "polynomial" (cubic), all around `centers` and without
+        intercept, or "linear", with an unpenalised intercept.
     prior : share of positives in the population; a mapping from class to share for more than two classes; the name
         of a method or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None
         estimates it (`AutoPrior`).
     mix : η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
     alpha : λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
-    bandwidth : σ of exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median distance.
+    bandwidth : σ of the kernel, as in exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median
+        distance.
     centers : "auto" (all rows up to 500, beyond that the labelled ones and a random choice of the others),
         "labeled", "all", a number or an array.
     selection : "average" predicts with all candidates weighted by their validation risk, "best" with the best one.
