@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from pnulearn.laboratory import datasets
-from pnulearn.laboratory.datasets import catalogue, folder, generators, openml
+from pnulearn.laboratory.datasets import catalogue, generators, openml
+from pnulearn.tables import TableError
 
 
 def test_two_gaussians_have_the_bayes_error_they_promise():
@@ -94,14 +95,14 @@ def test_the_folder_can_come_from_the_environment(tmp_path, monkeypatch):
 )
 def test_a_file_that_is_no_data_set_is_refused_by_name(content, message, tmp_path):
     np.savez(tmp_path / "bad.npz", **content)
-    with pytest.raises(folder.UnreadableData, match=message) as refusal:
+    with pytest.raises(TableError, match=message) as refusal:
         datasets.load_data("bad", tmp_path)
     assert "bad.npz" in str(refusal.value)
 
 
 def test_a_text_column_is_refused_by_name(tmp_path):
     pd.DataFrame({"colour": ["red", "blue"], "y": [0, 1]}).to_csv(tmp_path / "bad.csv", index=False)
-    with pytest.raises(folder.UnreadableData, match="colour"):
+    with pytest.raises(TableError, match="colour"):
         datasets.load_data("bad", tmp_path)
 
 

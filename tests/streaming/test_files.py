@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
-from pnulearn.streaming import DataFileError, collect_statistics, fit_files, make_design
-from pnulearn.streaming.files import find_files
+from pnulearn._tables.files import find_files
+from pnulearn.streaming import TableError, collect_statistics, fit_files, make_design
 from pnulearn.streaming.sources import open_source
 
 X, Y, _ = mixture(600)
@@ -38,6 +38,9 @@ DIALECTS = {
     "CRLF": csv_text(end="\r\n").encode(),
     "semicolons": csv_text(";").encode(),
     "tabs": csv_text("\t").encode(),
+    "decimal commas": csv_text(";").replace(".", ",").encode(),
+    "UTF-16": csv_text().encode("utf-16"),
+    "gzip without its ending": gzip.compress(csv_text().encode()),
     "no final newline": csv_text().rstrip().encode(),
     "quoted header": csv_text().replace("a,b,c,label", '"a","b","c","label"', 1).encode(),
 }
@@ -79,12 +82,14 @@ def test_labels_of_a_csv_are_numbers_only_if_all_look_like_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("t.csv", csv_text(header=False).encode(), "no header line"),
-        ("t.csv", csv_text().replace("label", "étiquette", 1).encode("latin-1"), "not UTF-8"),
-        ("t.csv", csv_text().encode() + "1,2,3,Zürich\n".encode("latin-1"), "not UTF-8"),
-        ("t.csv", csv_text().encode() + b"1,2,3,1\n" * 9000 + "1,2,3,Zürich\n".encode("latin-1"), "UTF8.*as UTF-8"),
-        ("t.csv", csv_text().encode() + b"1,2,red,1\n", r"'red'.*columns="),
-        ("t.csv", csv_text().encode() + b"1,2\n", "more or fewer cells"),
+        ("t.csv", csv_text(header=False).encode(), "holds numbers .*, not column names"),
+        (
+            "t.csv",
+            csv_text().encode() + b"1,2,3,1\n" * 140_000 + "1,2,3,Zürich\n".encode("latin-1"),
+            "Save it as UTF-8",
+        ),
+        ("t.csv", csv_text().encode() + b"1,2,red,1\n", r"Column 'c' of .* row 601 holds 'red'.*columns="),
+        ("t.csv", csv_text().encode() + b"1,2\n", "Row 601 .* has 2 cells where the first line has 4"),
         ("t.csv", csv_text().encode() + b"1,,3,1\n", r"Row 600, column 'b' of .*t.csv holds a missing value"),
         ("t.csv", b"", "empty"),
         ("t.parquet", b"PAR1 this is not Parquet", "complete"),
@@ -101,7 +106,7 @@ def test_a_truncated_parquet_file_is_named(tmp_path):
     path = write_parquet(tmp_path / "whole.parquet", X, Y)
     content = path.read_bytes()
     (tmp_path / "half.parquet").write_bytes(content[: len(content) // 2])
-    with pytest.raises(DataFileError, match=r"half\.parquet cannot be read.*Is it complete"):
+    with pytest.raises(TableError, match=r"half\.parquet cannot be read.*Is it complete"):
         fit(tmp_path)
 
 
@@ -116,7 +121,7 @@ def test_a_truncated_parquet_file_is_named(tmp_path):
 )
 def test_columns_that_are_no_numbers_are_refused_with_advice(column, words, tmp_path):
     write_parquet(tmp_path / "t.parquet", X, Y, colour=column)
-    with pytest.raises(DataFileError, match=rf"Column 'colour' of .*{words}"):
+    with pytest.raises(TableError, match=rf"Column 'colour' of .*{words}"):
         fit(tmp_path)
     fit_files(PNUClassifier(**MODEL), tmp_path, target="label", columns=COLUMNS)
 
@@ -153,12 +158,38 @@ def test_integers_and_booleans_are_numbers_and_nulls_among_them_are_not(tmp_path
 def test_schemas_that_differ_are_named(tmp_path):
     write_parquet(tmp_path / "1.parquet", X, Y)
     pq.write_table(table(X, Y).drop(["b"]), tmp_path / "2.parquet")
-    with pytest.raises(DataFileError, match=r"2\.parquet has no column 'b'"):
+    with pytest.raises(TableError, match=r"2\.parquet has no column 'b'"):
         fit(tmp_path)
-    with pytest.raises(
-        DataFileError, match=r"1\.parquet has no column 'klass'. Its columns are 'a', 'b', 'c', 'label'"
-    ):
+    with pytest.raises(TableError, match=r"1\.parquet has no column 'klass'. Its columns are 'a', 'b', 'c', 'label'"):
         fit_files(PNUClassifier(), tmp_path, target="klass")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_column_that_one_file_lacks_is_refused_in_either_order(tmp_path, order):
+    poor = write_parquet(tmp_path / "poor.parquet", X, Y)
+    rich = write_parquet(tmp_path / "rich.parquet", X, Y, d=pa.array(X[:, 0]))
+    with pytest.raises(TableError, match=r"poor\.parquet has no column 'd', which .*rich\.parquet has.*columns="):
+        fit([poor, rich][::order])
+    fit_files(PNUClassifier(**MODEL), [poor, rich][::order], target="label", columns=COLUMNS)
+
+
+def test_files_need_the_name_of_the_label_column(tmp_path):
+    path = write_parquet(tmp_path / "t.parquet", X, Y)
+    with pytest.raises(TableError, match="target='label'"):
+        fit_files(PNUClassifier(**MODEL), path)
+
+
+def test_a_marker_that_was_not_named_is_no_third_class(tmp_path):
+    (tmp_path / "t.csv").write_text(csv_text().replace(",\n", ",?\n"))
+    with pytest.raises(TableError, match=r"holds '\?' in \d+ rows beside 2 other labels.*unlabeled='\?'"):
+        fit(tmp_path / "t.csv")
+
+
+def test_windows_text_is_read_with_a_warning(tmp_path):
+    (tmp_path / "t.csv").write_bytes(csv_text().replace(",1\n", ",größer\n").encode("cp1252"))
+    with pytest.warns(UserWarning, match="read as Windows-1252"):
+        model = fit(tmp_path / "t.csv")
+    assert model.classes_.tolist() == ["0", "größer"]
 
 
 def test_paths_that_lead_nowhere(tmp_path):
@@ -195,7 +226,7 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path, monkeypatch):
     source = open_source(path, "label")
     write_parquet(path, X + 1, Y)
     os.utime(path, ns=(1, 1))
-    with pytest.raises(DataFileError, match=r"t\.parquet was changed while in use"):
+    with pytest.raises(TableError, match=r"t\.parquet was changed while in use"):
         list(source.parts[0].batches(source.names))
 
 

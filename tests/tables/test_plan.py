@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pnulearn.tables import learn_plan, read_table
-from pnulearn.tables.cells import TableError
+from pnulearn.tables import Table, TableError, learn_plan, read_table
 
 
 def table(tmp_path, text, name="t.csv", **options):
@@ -50,7 +49,7 @@ def test_a_model_that_meets_other_columns_says_which(tmp_path):
     plan = learn_plan(table(tmp_path, "age,size\n0,1\n10,2\n5,1\n"))
     with pytest.raises(TableError, match=r"needs column 'age', which new.csv does not have. Did you mean 'Age'"):
         plan.features(table(tmp_path, "Age,size\n1,2\n", "new.csv"))
-    with pytest.raises(TableError, match=r"needs numbers in column 'age'; new.csv has 'old'"):
+    with pytest.raises(TableError, match=r"Column 'age' of new.csv needs numbers; row 1 holds 'old'"):
         plan.features(table(tmp_path, "age,size\nold,2\n", "new.csv"))
 
 
@@ -66,6 +65,30 @@ def test_number_codes_match_categories_that_were_text(tmp_path):
     X, remarks = plan.features(table(tmp_path, "c,x\n1,1\n1,2\n", "new.csv"))
     np.testing.assert_array_equal(X[:, 1:], [[1, 0], [1, 0]])
     assert remarks == []
+
+
+def test_the_model_decides_what_is_text(tmp_path):
+    """A new table may hold only those codes that look like numbers."""
+    plan = learn_plan(table(tmp_path, "c,x\n01,1\nA1,2\n02,3\n01,4\nA1,5\n02,6\n"))
+    X, remarks = plan.features(table(tmp_path, "c,x\n02,1\n01,2\n", "new.csv"))
+    assert plan.feature_names[1:] == ["c=01", "c=02", "c=A1"]
+    np.testing.assert_array_equal(X[:, 1:], [[0, 1, 0], [1, 0, 0]])
+    assert remarks == []
+
+
+def test_batches_of_rows_give_the_features_of_the_whole(tmp_path):
+    whole = table(tmp_path, MIXED)
+    plan = learn_plan(whole, without={"y": "the label"})
+    parts = [Table(batch, whole.source, whole.reading) for batch in whole.cells.to_batches(max_chunksize=2)]
+    assert len(parts) > 2
+    np.testing.assert_array_equal(np.concatenate([plan.features(part)[0] for part in parts]), plan.features(whole)[0])
+
+
+def test_a_stray_cell_of_a_later_batch_is_named_by_its_row_in_the_file(tmp_path):
+    plan = learn_plan(table(tmp_path, "a;b\n1,5;1\n2,5;2\n3,5;1\n"))
+    new = table(tmp_path, "a;b\n1,5;2\nold;3\n", "new.csv")
+    with pytest.raises(TableError, match=r"Column 'a' of new.csv needs numbers; row 12 holds 'old'"):
+        plan.features(Table(new.cells, new.source, new.reading, start=10))
 
 
 @pytest.mark.parametrize("cell", ["2024-01-31", "31.12.2024", "1/2/24", "2024-01-31T10:00:00", "10:30"])

@@ -5,10 +5,11 @@ import io
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import feather, parquet
 
-from pnulearn.tables import read_table
-from pnulearn.tables.cells import TableError
+from pnulearn.tables import TableError, read_table
 
 ROWS = [("3.5", "red", "yes"), ("", "blue", ""), ("-1e3", "red", "no")]
 HEADER = ("size", "colour", "label")
@@ -52,9 +53,6 @@ def test_json_lines(tmp_path):
 
 
 def test_parquet_with_nullable_and_dictionary_columns(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
     columns = {
         "size": pa.array([3.5, None, -1e3]),
         "colour": pa.array(["red", "blue", "red"]).dictionary_encode(),
@@ -72,6 +70,29 @@ def test_parquet_with_nullable_and_dictionary_columns(tmp_path):
     np.testing.assert_array_equal(table.columns["count"].values, [1, np.nan, 2**40])
     del table.columns["flag"], table.columns["count"]
     assert_is_the_table(table)
+
+
+def test_a_json_array(tmp_path):
+    items = [dict(zip(HEADER, (float(size) if size else None, *rest), strict=True)) for size, *rest in ROWS]
+    assert_is_the_table(read_table(written(tmp_path, json.dumps(items, indent=2))))
+
+
+def test_feather_and_zstandard(tmp_path):
+    columns = {"size": [3.5, None, -1e3], "colour": ["red", "blue", "red"], "label": ["yes", None, "no"]}
+    feather.write_feather(pa.table(columns), tmp_path / "t.feather")
+    assert_is_the_table(read_table(tmp_path / "t.feather"))
+    packed = pa.compress(csv_text().encode(), codec="zstd", asbytes=True)
+    assert_is_the_table(read_table(written(tmp_path, packed, "t.csv.zst")))
+
+
+def test_numbers_are_those_of_python(tmp_path):
+    """Correctly rounded, so equal to the last bit."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=3000) * 10.0 ** rng.integers(-300, 300, size=3000)
+    cells = [*(repr(value) for value in values.tolist()), "+1", "5.", ".5", " 7 ", "1e400", "-0"]
+    for delimiter, mark in [(",", "."), (";", ",")]:
+        text = "a" + delimiter + "b\n" + "".join(f"{cell.replace('.', mark)}{delimiter}x\n" for cell in cells)
+        assert read_table(written(tmp_path, text)).columns["a"].values.tolist() == [float(cell) for cell in cells]
 
 
 def test_standard_input(tmp_path, monkeypatch):
@@ -106,11 +127,18 @@ def test_codes_with_underscores_are_text(tmp_path):
     assert read_table(written(tmp_path, "a,b\n1_000,1\n2_000,2\n")).columns["a"].kind == "text"
 
 
-def test_more_rows_than_one_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("pnulearn.tables.text.BLOCK", 3)
-    table = read_table(written(tmp_path, "a,b\n" + "".join(f"{i},{'x' if i == 9 else i}\n" for i in range(10))))
-    assert table.columns["a"].values.tolist() == list(range(10))
-    assert table.columns["b"].values.tolist() == [*"012345678", "x"]
+def test_a_column_is_text_if_one_cell_in_a_late_block_is(tmp_path):
+    n = 200_000
+    path = written(tmp_path, "a,b\n" + "".join(f"{i},{'x' if i == n - 1 else i}\n" for i in range(n)))
+    assert path.stat().st_size > 2 << 20  # Arrow reads a megabyte at once
+    table = read_table(path)
+    assert table.columns["a"].values.tolist() == list(range(n))
+    assert table.columns["b"].values.tolist() == [*map(str, range(n - 1)), "x"]
+
+
+def test_a_cell_longer_than_a_block(tmp_path):
+    table = read_table(written(tmp_path, f'a,b\n"{"x" * 3_000_000}",1\ny,2\n'))
+    assert [len(text) for text in table.columns["a"].values] == [3_000_000, 1]
 
 
 @pytest.mark.parametrize(
@@ -128,6 +156,13 @@ def test_more_rows_than_one_block(tmp_path, monkeypatch):
         (b'{"a": 1}\n{"a": \n', "Line 2"),
         (b'{"a": {"b": 1}}\n', "nested"),
         (b"PAR1 cut off", "not a complete Parquet file"),
+        (b"ARROW1 cut off", "not a complete Feather file"),
+        (gzip.compress(csv_text().encode())[:-5], "cut short"),
+        (b"\x1f\x8bdamaged", "cut short or damaged"),
+        (b'{"a": 1' + b"0" * 400 + b"}", "too large for a float"),
+        (b'{"a": ' * 10**5, "Line 1"),
+        (b"[]", "no rows"),
+        (b"[1, 2]\n", "no rows"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_a_reason(tmp_path, content, message):

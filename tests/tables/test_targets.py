@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from pnulearn.tables import read_table, read_targets
-from pnulearn.tables.cells import TableError
+from pnulearn.tables import TableError, read_table, read_targets
 
 
 def targets(tmp_path, cells, **options):
@@ -44,7 +43,7 @@ def test_flags_are_labels(tmp_path):
         (["a", "b", ""], {"unlabeled": "?"}, "No cell of column 'y' is"),
         (["", "", "NA"], {}, "no label at all in 3 rows"),
         ([str(i) for i in range(30)], {}, "30 different values"),
-        (["a", "b", "?"], {}, r"--unlabeled '\?'"),
+        (["a", "b", "?"], {}, r"unlabeled='\?'"),
     ],
 )
 def test_what_looks_like_a_mistake_is_refused(tmp_path, cells, options, message):

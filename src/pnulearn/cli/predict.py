@@ -78,8 +78,8 @@ def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
 
 def _csv_lines(table: Table, answers: dict[str, list[Any]], only: bool) -> Iterator[str]:
     """The cells of the file as they were, then the answers."""
-    kept = [] if only else [place for place, name in enumerate(table.columns) if name not in answers]
-    names = list(table.columns)
+    kept = [] if only else [place for place, name in enumerate(table.names) if name not in answers]
+    names = table.names
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*(names[place] for place in kept), *answers])
@@ -98,7 +98,7 @@ def _json_lines(table: Table, answers: dict[str, list[Any]], only: bool) -> Iter
 
 
 def _json_values(column: Column) -> list[Any]:
-    if column.kind in ("text", "date"):
-        return list(column.values)
+    if not column.is_numeric:
+        return column.values.tolist()
     kind = bool if column.kind == "flag" else float
     return [None if value != value else kind(value) for value in column.values]

@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._learning.calibration import probabilities
+from pnulearn._tables.table import Table
 from pnulearn.advice import Advice, advise
 from pnulearn.metrics.comparison import Comparison, compare_scores
-from pnulearn.tables.cells import Table
 from pnulearn.tables.model import Fitted
 from pnulearn.theory import heuristic_mix
 
@@ -115,7 +115,7 @@ def _probability(fitted: Fitted, scores: NDArray) -> NDArray:
 
 def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
     """The first cells of some rows by column name, without the label."""
-    shown = {place: name for place, name in enumerate(table.columns) if name != label}
+    shown = {place: name for place, name in enumerate(table.names) if name != label}
     names = dict(islice(shown.items(), SHOWN_CELLS))
     wanted = {int(row): place for place, row in enumerate(rows)}
     found: list[dict[str, str]] = [{}] * len(wanted)

@@ -2,8 +2,8 @@
 
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn._tables.errors import TableError
 from pnulearn.streaming.cluster import ClusterError, OnCluster
-from pnulearn.streaming.files import DataFileError
 from pnulearn.streaming.fit import collect_statistics, fit_files
 from pnulearn.streaming.learn import fit_statistics
 from pnulearn.streaming.planning import make_design
@@ -11,10 +11,10 @@ from pnulearn.streaming.predict import predict_files
 
 __all__ = [
     "ClusterError",
-    "DataFileError",
     "Design",
     "OnCluster",
     "PNUStatistics",
+    "TableError",
     "collect_statistics",
     "fit_files",
     "fit_statistics",

@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pnulearn.streaming.files import DataFileError
+from pnulearn._tables.errors import TableError, suggestion
+
+Schema = Mapping[str, Any]
 
 
 def choose_columns(
-    schemas: Sequence[tuple[str, dict[str, Any]]], target: str | None, columns: Sequence[str] | None
+    schemas: Sequence[tuple[str, Schema]], target: str | None, columns: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """The columns asked for, or all of the first table but the target; every table must have them, as numbers.
+    """The columns asked for, or all but the target if all tables have the same; every table must have them as numbers.
 
     `schemas` are pairs of a table's name and its types by column; a type of None is not known beforehand.
     """
+    if target is not None:
+        for where, types in schemas:
+            _refuse_missing(where, types, [target])
     if columns is None:
+        _refuse_differences(schemas)
         columns = [name for name in schemas[0][1] if name != target]
     if not columns:
-        raise DataFileError(f"{schemas[0][0]} has no feature columns: there is nothing besides the target.")
+        raise TableError(f"{schemas[0][0]} has no feature columns: there is nothing besides the target.")
     if target in columns:
-        raise DataFileError(f"The target {target!r} is among columns=[...]: a label cannot be a feature.")
+        raise TableError(f"The target {target!r} is among columns=[...]: a label cannot be a feature.")
     for where, types in schemas:
-        _refuse_missing(where, types, [*columns, *([] if target is None else [target])])
+        _refuse_missing(where, types, columns)
         for name in columns:
             _refuse_strange(where, name, types[name])
     return tuple(columns)
 
 
-def refuse_doubled(where: str, names: Sequence[str]) -> None:
-    doubled = [name for name in names if list(names).count(name) > 1]
-    if doubled:
-        raise DataFileError(f"{where} has more than one column {doubled[0]!r}: rename them.")
+def _refuse_missing(where: str, types: Schema, needed: Sequence[str]) -> None:
+    for name in needed:
+        if name not in types:
+            raise TableError(f"{where} has no column {name!r}. {suggestion(name, types)}")
 
 
-def _refuse_missing(where: str, types: dict[str, Any], needed: Sequence[str]) -> None:
-    missing = [name for name in needed if name not in types]
-    if missing:
-        shown = ", ".join(map(repr, list(types)[:12])) + (", ..." if len(types) > 12 else "")
-        hint = " If these are values, the file has no header line: add one." if None in types.values() else ""
-        raise DataFileError(f"{where} has no column {missing[0]!r}. Its columns are {shown}.{hint}")
+def _refuse_differences(schemas: Sequence[tuple[str, Schema]]) -> None:
+    """A column that some tables lack is neither dropped nor made up, whichever table comes first."""
+    first, known = schemas[0]
+    for where, types in schemas[1:]:
+        for poor, rich, name in [
+            *((where, first, name) for name in known if name not in types),
+            *((first, where, name) for name in types if name not in known),
+        ]:
+            raise TableError(
+                f"{poor} has no column {name!r}, which {rich} has. Name the features that all files have with "
+                "columns=[...]."
+            )
 
 
 def _refuse_strange(where: str, name: str, kind: Any) -> None:
@@ -53,6 +65,6 @@ def _refuse_strange(where: str, name: str, kind: Any) -> None:
         advice = "Encode categories first, e.g. with sklearn.preprocessing.OneHotEncoder"
     else:
         advice = "Convert it to a number"
-    raise DataFileError(
+    raise TableError(
         f"Column {name!r} of {where} is not numeric ({kind}). {advice}, or choose other columns with columns=[...]."
     )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pnulearn._tables.columns import Cells
+from pnulearn._tables.delimited import HEAD_BYTES, Dialect, recognise_encoding, stream_delimited
+from pnulearn._tables.errors import naming
+from pnulearn._tables.files import FileState, open_stream, refuse_other_formats
+from pnulearn._tables.table import Table
 from pnulearn.streaming.batches import ArrowBatch
-from pnulearn.streaming.columns import refuse_doubled
-from pnulearn.streaming.files import DataFileError, FileState, naming
 
 BYTES_AT_ONCE = 1 << 22
-HEAD_BYTES = 1 << 16
-DELIMITERS = ",;\t|"
+REMEDY = "Encode text as numbers first, or choose columns with columns=[...]."
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,21 @@ class CsvPart:
     """A CSV file with a header. It is one part, however long, because a quoted cell may hold line breaks."""
 
     state: FileState
-    delimiter: str
-    header: tuple[str, ...]
+    dialect: Dialect
     target: str | None = None
     start: int = 0
     n_rows: int | None = None
 
     @classmethod
     def of(cls, path: Path, target: str | None) -> CsvPart:
-        """Read the header; the delimiter is the one under which it holds the target, or the most cells."""
-        with naming(path):
-            line = _first_line(path)
-            delimiter = max(DELIMITERS, key=lambda mark: (target in _cells(line, mark), len(_cells(line, mark))))
-            return cls(FileState.of(path), delimiter, tuple(_cells(line, delimiter)), target)
+        """Recognise from its beginning how the file is written."""
+        with naming(path), open_stream(path) as stream:
+            head = stream.read(HEAD_BYTES)
+        refuse_other_formats(head, str(path))
+        encoding, remarks = recognise_encoding(head, str(path), None, cut=len(head) == HEAD_BYTES)
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=2)
+        return cls(FileState.of(path), Dialect.of(head, str(path), encoding, None, True), target)
 
     @property
     def name(self) -> str:
@@ -46,42 +49,30 @@ class CsvPart:
 
     def schema(self) -> dict[str, Any]:
         """Column names, with unknown types: features are read as numbers and labels as text, whatever they are."""
-        refuse_doubled(self.state.path, self.header)
-        return dict.fromkeys(self.header)
+        return dict.fromkeys(self.dialect.names)
 
     def batches(self, columns: Sequence[str], as_text: Sequence[str] = ()) -> Iterator[ArrowBatch]:
-        """Batches with these columns."""
+        """Batches with these columns: numbers, text as it stands, or labels as text and null where missing."""
         import pyarrow as pa
-        from pyarrow import csv as reader
 
-        text = (self.target, *as_text)
-        types = {name: pa.string() if name in text else pa.float64() for name in columns}
-        options = {
-            "read_options": reader.ReadOptions(use_threads=False, block_size=BYTES_AT_ONCE),
-            "parse_options": reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
-            "convert_options": reader.ConvertOptions(
-                column_types=types, include_columns=list(columns), strings_can_be_null=True
-            ),
-        }
+        start, cells = 0, Cells(decimal_comma=self.dialect.delimiter != ",")
         with naming(self.state.path):
             self.state.refuse_change()
-            for batch in reader.open_csv(self.state.path, **options):
-                yield ArrowBatch(batch, self.target, untyped=True)
+            with open_stream(self.state.path) as stream:
+                for batch in stream_delimited(stream, self.state.path, self.dialect, columns, BYTES_AT_ONCE):
+                    table = Table(batch, self.state.path, cells, start=start)
+                    arrays = [self._array(table, name, as_text) for name in columns]
+                    yield ArrowBatch(pa.table(arrays, names=list(columns)), self.target, untyped=True)
+                    start += batch.num_rows
+
+    def _array(self, table: Table, name: str, as_text: Sequence[str]) -> Any:
+        import pyarrow as pa
+
+        if name in as_text:
+            return table.cells.column(name)
+        if name == self.target:
+            return pa.array(table.column(name, "text").texts(), pa.string())
+        return pa.array(table.numbers(name, REMEDY).data)
 
     def glimpse(self) -> CsvPart:
         return self
-
-
-def _first_line(path: Path) -> str:
-    import pyarrow as pa
-
-    with pa.input_stream(str(path)) as stream:  # which also unpacks .gz
-        head = codecs.getincrementaldecoder("utf-8-sig")().decode(stream.read(HEAD_BYTES))
-    lines = [line for line in head.splitlines() if line.strip()]
-    if not lines:
-        raise DataFileError(f"{path} is empty: a CSV file needs a header and rows.")
-    return lines[0]
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter))

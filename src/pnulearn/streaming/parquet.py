@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pnulearn._statistics.blocks import BLOCK_ROWS
+from pnulearn._tables.errors import naming, refuse_doubled
+from pnulearn._tables.files import FileState
 from pnulearn.streaming.batches import ArrowBatch
-from pnulearn.streaming.columns import refuse_doubled
-from pnulearn.streaming.files import FileState, naming
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def predict_files(
 def _opened(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
     """The files, with the model's columns by name, or else all columns but those to keep."""
     names = getattr(model, "feature_names_in_", None)
-    source = open_source(data, None, None if names is None else list(names), part_rows)
+    source = open_source(data, None, None if names is None else list(names), part_rows, labels=False)
     if source.columns is None:
         raise TypeError("predict_files reads Parquet and CSV files. For arrays use model.predict.")
     if names is None:

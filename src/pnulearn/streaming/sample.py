@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._problem.labels import decode_labels
 from pnulearn._statistics.design import Design, position_keys
+from pnulearn._tables.labels import refuse_marker
 from pnulearn.streaming.batches import numbers_if_text
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
@@ -71,6 +72,7 @@ def classes_of(counts: Sequence[LabelCounts], unlabeled: Any, pos_label: Any, *,
     for one in counts:
         found.update(one)
     labels = [label for label in found if label is not None]
+    refuse_marker("The column of labels", {label: found[label] for label in labels if label != unlabeled})
     labels = numbers_if_text(labels, unlabeled) if untyped else labels
     values = np.empty(len(labels) + (None in found), dtype=object)
     values[: len(labels)] = labels

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from pnulearn._statistics.blocks import ArrayBatch, Batch
+from pnulearn._tables.errors import TableError, need_arrow
+from pnulearn._tables.files import PARQUET, find_files
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.columns import choose_columns
 from pnulearn.streaming.delimited import CsvPart
-from pnulearn.streaming.files import PARQUET, find_files
 from pnulearn.streaming.parquet import ParquetPart, parquet_parts
 
 PART_ROWS = 250_000  # a second or two of work, far more than handing out a part costs
@@ -69,15 +70,23 @@ class Source:
 
 
 def open_source(
-    data: Any, target: str | None = None, columns: Sequence[str] | None = None, part_rows: int = PART_ROWS
+    data: Any,
+    target: str | None = None,
+    columns: Sequence[str] | None = None,
+    part_rows: int = PART_ROWS,
+    *,
+    labels: bool = True,
 ) -> Source:
     """Find the parts of the data.
 
     data : a path, folder or pattern of Parquet or CSV files, or several of them; a pair (X, y) of arrays or memory
         maps; a data frame; an iterator of batches, which are pairs (X, y) or data frames.
     target : the column of labels, for files and data frames.
+    labels : whether labels are needed.
     """
     if _is_paths(data):
+        if labels and target is None:
+            raise TableError("Which column holds the labels? Name it, e.g. target='label'.")
         return _file_source(data, target, columns, part_rows)
     if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape"):
         return _array_source(*data, part_rows)
@@ -98,6 +107,7 @@ def _is_paths(data: Any) -> bool:
 
 
 def _file_source(data: Any, target: str | None, columns: Sequence[str] | None, part_rows: int) -> Source:
+    need_arrow()
     parts: list[ParquetPart | CsvPart] = []
     schemas = []
     for path in find_files(data):
@@ -187,7 +197,7 @@ def as_batch(data: Any, target: str | None) -> Batch:
 
         table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
         if target is None or target not in table.schema.names:
-            raise ValueError(f"A batch has no column {target!r}; target=... must name the column of labels.")
+            raise TableError(f"A batch has no column {target!r}; target=... must name the column of labels.")
         return ArrowBatch(table, target)
     if isinstance(data, np.ndarray):
         raise TypeError("A batch is an array without labels: batches are pairs (X, y), or data frames with a target.")

@@ -1,8 +1,10 @@
 """Tables in files: read into columns, turned into features, written back with predictions."""
 
-from pnulearn.tables.cells import Column, Table
-from pnulearn.tables.files import read_table
+from pnulearn._tables.columns import Column
+from pnulearn._tables.errors import TableError
+from pnulearn._tables.reading import read_table
+from pnulearn._tables.table import Table
 from pnulearn.tables.plan import ColumnPlan, learn_plan
 from pnulearn.tables.targets import Targets, read_targets
 
-__all__ = ["Column", "ColumnPlan", "Table", "Targets", "learn_plan", "read_table", "read_targets"]
+__all__ = ["Column", "ColumnPlan", "Table", "TableError", "Targets", "learn_plan", "read_table", "read_targets"]

@@ -15,9 +15,10 @@ from pnulearn._estimators.classifier import PNUClassifier, contents, restored
 from pnulearn._files.archive import ModelFileError, read_archive, write_archive
 from pnulearn._learning.selection import SearchTable
 from pnulearn._problem.labels import decode_labels
+from pnulearn._tables.table import Table
 from pnulearn.metrics.risk import RiskEstimate
-from pnulearn.tables.cells import Table
-from pnulearn.tables.plan import CategoryColumn, ColumnPlan, NumberColumn, Scaling, learn_plan
+from pnulearn.tables.kinds import TYPES
+from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
 from pnulearn.tables.targets import Targets, read_targets
 
 KIND = "PNUTable"
@@ -129,7 +130,7 @@ def fit_table(
 
 def load_table_model(path: str | Path) -> TableModel:
     """A model that `TableModel.save` wrote."""
-    types = (SearchTable, RiskEstimate, ColumnPlan, NumberColumn, CategoryColumn, FitRecord)
+    types = (SearchTable, RiskEstimate, ColumnPlan, FitRecord, *TYPES)
     kind, parts = read_archive(path, types)
     if kind != KIND:
         raise ModelFileError(

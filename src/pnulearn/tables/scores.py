@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._problem.labels import Labels, decode_labels
-from pnulearn.tables.cells import Table, TableError
+from pnulearn._tables.errors import TableError
+from pnulearn._tables.table import Table
 from pnulearn.tables.model import TableModel
 from pnulearn.tables.plan import learn_plan
 from pnulearn.tables.targets import read_targets
@@ -40,7 +41,7 @@ def score_column(table: Table, name: str, classes: NDArray, threshold: float | N
     if column.missing.any():
         row = int(np.flatnonzero(column.missing)[0]) + 1
         raise TableError(f"Column {name!r} of {table.source} has no score in row {row}. Every row needs one.")
-    if column.kind in ("text", "date"):
+    if not column.is_numeric:
         return _label_scores(name, column.values, classes), [f"Column {name!r} was read as predicted labels."]
     values = column.values
     if threshold is not None:

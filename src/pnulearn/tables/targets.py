@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.tables.cells import Column, Table, TableError
+from pnulearn._tables.columns import Column
+from pnulearn._tables.errors import TableError
+from pnulearn._tables.labels import refuse_marker
+from pnulearn._tables.table import Table
 
 MOST_CLASSES = 20
-MARKERS = frozenset({"?", "-", "--", ".", "unknown", "unlabeled", "unlabelled", "unl", "missing", "u"})
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ def read_targets(table: Table, label: str, *, positive: str | None = None, unlab
 
 def _values(column: Column) -> list[Any]:
     """Labels as strings, whole numbers, other numbers or booleans; None where missing."""
-    if column.kind in ("text", "date"):
-        return list(column.values)
+    if not column.is_numeric:
+        return column.values.tolist()
     present = column.values[~np.isnan(column.values)]
     if column.kind == "flag":
         kind: type = bool
@@ -94,9 +96,4 @@ def _refuse_strange_labels(label: str, counts: Counter, n_rows: int, source: str
             f"Column {label!r} of {source} has {len(counts)} different values, too many for labels. "
             "Is it the right column?"
         )
-    marker = next((v for v in counts if isinstance(v, str) and v.casefold() in MARKERS), None)
-    if marker is not None and len(counts) > 2:
-        raise TableError(
-            f"Column {label!r} holds {marker!r} in {counts[marker]} rows beside {len(counts) - 1} other labels. If it "
-            f"marks unlabelled rows, pass --unlabeled {marker!r}."
-        )
+    refuse_marker(f"Column {label!r}", counts)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn._tables.errors import TableError
+from pnulearn._tables.reading import read_table
+
 VARIABLE = "PNULEARN_DATA"
 ENDINGS = (".npz", ".parquet", ".csv")
-
-
-class UnreadableData(ValueError):
-    """A file that does not hold two classes of numeric rows."""
 
 
 def data_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
@@ -47,7 +46,7 @@ def read_file(path: Path) -> tuple[NDArray, NDArray]:
     """X as it is stored, and y in {−1, +1} with the greater label as +1."""
     X, y = _read_npz(path) if path.suffix == ".npz" else _read_table(path)
     if X.ndim != 2 or len(X) != len(y) or X.dtype.kind not in "biuf":
-        raise UnreadableData(f"{path}: needs X of numbers with one row per label, found X {X.dtype} {X.shape}.")
+        raise TableError(f"{path}: needs X of numbers with one row per label, found X {X.dtype} {X.shape}.")
     return X, as_signs(y, path)
 
 
@@ -59,7 +58,7 @@ def as_signs(y: NDArray, source: Any) -> NDArray:
     """
     labels = np.unique(y)
     if len(labels) != 2:
-        raise UnreadableData(f"{source}: y must hold two labels, found {len(labels)}: {labels[:5].tolist()}.")
+        raise TableError(f"{source}: y must hold two labels, found {len(labels)}: {labels[:5].tolist()}.")
     return np.where(y == labels[1], 1, -1)
 
 
@@ -67,19 +66,17 @@ def _read_npz(path: Path) -> tuple[NDArray, NDArray]:
     with np.load(path, allow_pickle=False) as content:
         missing = {"X", "y"} - set(content.files)
         if missing:
-            raise UnreadableData(f"{path}: no array {sorted(missing)[0]!r}, found {sorted(content.files)}.")
+            raise TableError(f"{path}: no array {sorted(missing)[0]!r}, found {sorted(content.files)}.")
         return content["X"], content["y"]
 
 
 def _read_table(path: Path) -> tuple[NDArray, NDArray]:
-    try:
-        from pyarrow import csv, parquet
-    except ImportError as error:
-        raise ImportError(f"Reading {path.name} needs pyarrow: pip install 'pnulearn[io]'.") from error
-    table = csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
-    target = "y" if "y" in table.column_names else table.column_names[-1]
-    columns = {name: table[name].to_numpy() for name in table.column_names if name != target}
-    wrong = [name for name, values in columns.items() if values.dtype.kind not in "biuf"]
+    table = read_table(path)
+    target = "y" if "y" in table.names else table.names[-1]
+    y, columns = table.column(target), [table.column(name) for name in table.names if name != target]
+    wrong = [column.name for column in columns if not column.is_numeric]
     if wrong:
-        raise UnreadableData(f"{path}: column {wrong[0]!r} is not numeric. Encode it first.")
-    return np.column_stack(list(columns.values())).astype(float), table[target].to_numpy()
+        raise TableError(f"{path}: column {wrong[0]!r} is not numeric. Encode it first.")
+    if y.missing.any():
+        raise TableError(f"{path}: column {target!r} has no label in row {int(y.missing.argmax()) + 1}.")
+    return np.column_stack([column.data for column in columns]), y.values

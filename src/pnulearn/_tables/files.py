@@ -1,26 +1,18 @@
-"""Finding data files, noticing when they change, and errors that name them."""
+"""Finding data files, telling their formats apart, and noticing when they change."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pnulearn._machine.extras import import_extra
+from pnulearn._tables.errors import TableError
 
 PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz", ".tsv", ".txt")
-HINTS = {
-    "UTF8": "Save it as UTF-8.",
-    "conversion error": "Encode text as numbers first, or choose columns with columns=[...].",
-    "Expected": "A line has more or fewer cells than the header.",
-}
-
-
-class DataFileError(ValueError):
-    """A file that cannot be used: unreadable, incomplete, changed, or without the columns that are needed."""
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 def find_files(data: str | os.PathLike | Sequence[str | os.PathLike]) -> list[Path]:
@@ -67,31 +59,29 @@ class FileState:
     def refuse_change(self) -> None:
         now = FileState.of(self.path)
         if now != self:
-            raise DataFileError(
+            raise TableError(
                 f"{self.path} was changed while in use: it had {self.size} bytes and now has {now.size}, written at "
                 "another time. Start over, with files that nobody writes to."
             )
 
 
-@contextmanager
-def naming(path: str | os.PathLike) -> Iterator[None]:
-    """Turn whatever goes wrong with a file into an error that names it."""
-    with import_extra("io", "Reading files in parts"):
-        import pyarrow as pa
-    try:
-        yield
-    except DataFileError:
-        raise
-    except UnicodeDecodeError as error:
-        raise DataFileError(f"{path} is not UTF-8 text. {HINTS['UTF8']}") from error
-    except pa.ArrowInvalid as error:
-        hint = next((hint for word, hint in HINTS.items() if word in str(error)), "Is it complete?")
-        raise DataFileError(f"{path} cannot be read: {_first_line(error)} {hint}") from error
-    except PermissionError as error:
-        raise PermissionError(f"No permission to read {path}.") from error
-    except (pa.ArrowException, OSError) as error:
-        raise OSError(f"{path} cannot be read: {_first_line(error)}") from error
+def open_stream(path: str | os.PathLike) -> Any:
+    """The bytes of a file, unpacked."""
+    import pyarrow as pa
+
+    with open(path, "rb") as file:
+        kind = packing(file.read(4))
+    return pa.input_stream(str(path), compression=kind)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def packing(head: bytes) -> str | None:
+    """How a file is compressed, by its first bytes."""
+    return next((kind for mark, kind in PACKED.items() if head.startswith(mark)), None)
+
+
+def refuse_other_formats(head: bytes, source: str) -> None:
+    """Refuse what is no table by its first bytes."""
+    if not head.strip():
+        raise TableError(f"{source} is empty.")
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise TableError(f"{source} looks like a spreadsheet or an archive. Save the table as CSV first.")

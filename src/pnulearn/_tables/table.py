@@ -1,0 +1,71 @@
+"""A table: cells as they stand in a file, read as columns when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pnulearn._tables.columns import Cells, Column, Kind, stray_cells
+from pnulearn._tables.errors import TableError, suggestion
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """An Arrow table or batch, where it came from, and remarks about how it was read.
+
+    Cells of a text file are strings. `start` is the number of rows before these, if they are part of a larger table.
+    """
+
+    cells: Any
+    source: str
+    reading: Cells = field(default_factory=Cells)
+    fingerprint: str = ""
+    remarks: list[str] = field(default_factory=list)
+    start: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.cells.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.cells.schema.names)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """All columns, of the kind that they look like."""
+        return {name: self.column(name) for name in self.names}
+
+    def column(self, name: str, kind: Kind | None = None) -> Column:
+        """A column of the kind it looks like, or as text or numbers if that is named."""
+        if name not in self.cells.schema.names:
+            raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
+        if kind is None and name in self.__dict__.get("columns", ()):
+            return self.columns[name]
+        return self.reading.column(name, self.cells.column(name), kind)
+
+    def numbers(self, name: str, remedy: str) -> Column:
+        """A column of numbers; a cell that is something else is named, with the remedy."""
+        column = self.column(name, "number")
+        if column.is_numeric:
+            return column
+        row = int(stray_cells(column, self.reading.decimal_comma)[0])
+        raise TableError(
+            f"Column {name!r} of {self.source} needs numbers; row {self.start + row + 1} holds {column.values[row]!r}. "
+            + remedy
+        )
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """The cells again as they stood in a text file, so that it can be written back beside its predictions."""
+        for first in range(0, self.n_rows, 10_000):
+            part = Table(self.cells.slice(first, 10_000), self.source, self.reading)
+            yield from zip(*(part._shown(name) for name in self.names), strict=True)
+
+    def _shown(self, name: str) -> list[str]:
+        import pyarrow as pa
+
+        array = self.cells.column(name)
+        texts = array.to_pylist() if pa.types.is_string(array.type) else self.column(name).texts()
+        return [text or "" for text in texts]
