@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._machine.extras import import_extra
-from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.labels import decode_labels, refuse_more_than_two
+from pnulearn.priors.given import read_share
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
 ASSUMED_RATES = (0.2, 0.2)
@@ -115,8 +116,7 @@ def advise(
     ('pnu', 0.64, 0.56, 'positive')
     """
     sizes = _checked_sizes(n_positive, n_negative, n_unlabeled)
-    if not 0 < prior < 1:
-        raise ValueError(f"prior must lie strictly between 0 and 1, got {prior!r}.")
+    prior = read_share(prior)
     rates = _checked_rates(error_rates or ASSUMED_RATES)
     psi = Psi.of_rates(*rates, prior=prior, sizes=sizes)
     labeled_only = replace(psi, unlabeled=0.0)
@@ -148,8 +148,7 @@ def advise_for(
     One success and one failure are added to each class, so that no class looks perfect for want of rows.
     """
     labels = decode_labels(y, unlabeled, pos_label)
-    if len(labels.classes) != 2:
-        raise ValueError(f"Advice is for two classes, and y has {len(labels.classes)}: {labels.classes.tolist()}.")
+    refuse_more_than_two(labels.classes)
     predicted = np.asarray(model.predict(X))
     wrong = [int(np.sum(predicted[labels.codes == k] != labels.classes[k])) for k in (1, 0)]
     n_negative, n_positive = labels.counts.tolist()

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from pnulearn._machine.extras import import_extra
-from pnulearn._problem.labels import UNLABELED, decode_labels
+from pnulearn._problem.labels import UNLABELED, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.risks import Risk
 
@@ -37,8 +37,7 @@ def label_codes(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> t
     tensor([ 1, -1,  0])
     """
     labels = decode_labels(y, unlabeled, pos_label)
-    if len(labels.classes) != 2:
-        raise ValueError(f"The losses here know two classes, and y has {len(labels.classes)}: {labels.classes}.")
+    refuse_more_than_two(labels.classes)
     return torch.as_tensor(labels.codes)
 
 

@@ -59,5 +59,5 @@ def test_a_real_model_beats_a_constant_one(gaussians):
 
 def test_more_than_two_classes_are_refused(gaussians):
     X, _ = gaussians()
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ValueError, match="Two classes"):
         compare(None, None, X, np.arange(len(X)) % 3, 0.5)

@@ -189,9 +189,9 @@ def test_estimates_read_well():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"prior": 30}, "For 30 percent pass 0.3"),
-        ({"prior": "0.3"}, "prior must lie"),
-        ({"prior": None}, "prior must lie"),
+        ({"prior": 30}, "Did you mean 0.3"),
+        ({"prior": "0.3"}, "prior must be a number"),
+        ({"prior": None}, "prior must be a number"),
         ({"prior": np.nan}, "prior must lie"),
         ({"mix": 1.2}, "mix must be a number"),
         ({"mix": np.nan}, "mix must be a number"),
@@ -208,5 +208,5 @@ def test_estimates_read_well():
 )
 def test_bad_input_is_named(change, message):
     arguments = {"y_true": [1, 0, None, None], "y_score": [1.0, -1.0, 0.5, -0.5], "prior": PRIOR, **change}
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         pnu_risk(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)

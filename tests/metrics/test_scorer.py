@@ -156,10 +156,10 @@ def test_probabilities_of_two_classes_give_the_brier_score():
 
 @pytest.mark.parametrize(
     "arguments, message",
-    [({"prior": 30}, "For 30 percent pass 0.3"), ({"prior": 0}, "strictly between"), ({"prior": "0.3"}, "got '0.3'")],
+    [({"prior": 30}, "Did you mean 0.3"), ({"prior": 0}, "strictly between"), ({"prior": "0.3"}, "got '0.3'")],
 )
 def test_bad_priors_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         make_pnu_scorer(**arguments)
 
 

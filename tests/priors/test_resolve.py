@@ -141,7 +141,7 @@ class TestResolve:
             (float("nan"), ValueError, "strictly between 0 and 1, got nan"),
             (50, ValueError, r"Did you mean 0\.5\?"),
             ("half", ValueError, "neither a number nor a method: 'scores'"),
-            ([0.3, 0.7], TypeError, "a number between 0 and 1, a mapping or a method"),
+            ([0.3, 0.7], TypeError, "a number between 0 and 1"),
             (True, TypeError, "a number"),
             ({"spam": 1.5}, ValueError, "strictly between"),
             ({"eggs": 0.5}, ValueError, "'eggs', which is not a class"),

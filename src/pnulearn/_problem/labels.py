@@ -33,6 +33,12 @@ class Labels:
         return int(np.sum(self.codes == UNLABELED))
 
     @property
+    def groups(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Numbers of the positive, the negative and the unlabelled rows of two classes."""
+        positive, negative, unlabeled = (np.flatnonzero(self.codes == code) for code in (1, 0, UNLABELED))
+        return positive, negative, unlabeled
+
+    @property
     def counts(self) -> NDArray:
         """Labelled rows of each class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
@@ -70,6 +76,16 @@ def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None, cl
     codes = np.full(len(values), UNLABELED)
     codes[is_label] = position[index]
     return Labels(classes, codes)
+
+
+def refuse_more_than_two(classes: ArrayLike, who: str = "y holds") -> None:
+    """For whatever knows a positive and a negative class only."""
+    names = np.asarray(classes).tolist()
+    if len(names) > 2:
+        raise ValueError(
+            f"Two classes are needed here, and {who} {len(names)}: {names}. Take one class against the rest, or pass "
+            "unlabeled=... if one of these marks unlabelled rows."
+        )
 
 
 def _values_and_missing(y: Any) -> tuple[NDArray, NDArray]:

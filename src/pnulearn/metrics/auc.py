@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
-from pnulearn.metrics.groups import check_share, read_groups, read_scores
+from pnulearn.metrics.groups import read_groups, read_scores
+from pnulearn.priors.given import read_share
 from pnulearn.theory import forced_mix
 
 # which pairs (P, N), (P, U), (U, N) the rows of P, N and U take part in
@@ -45,7 +46,7 @@ def pnu_auc(
     mix : as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least
         estimated variance. The estimate may exceed 1 if mix is near −1 or 1.
     """
-    prior, confidence = check_share("prior", prior), check_share("confidence", confidence)
+    prior, confidence = read_share(prior), read_share(confidence, "confidence")
     groups = read_groups(y_true, unlabeled, pos_label)
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
     wins = pairs_won(*samples)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk
 from pnulearn.metrics.scorer import signed_scores
 from pnulearn.metrics.spread import BORROWED_ROWS
+from pnulearn.priors.given import read_share
 from pnulearn.risks import Risk, pnu
 from pnulearn.theory import forced_mix, heuristic_mix
 
@@ -77,14 +78,14 @@ def compare(
     Models answer through decision_function, predict_proba or predict, whichever they have.
     """
     labels = decode_labels(y, unlabeled, pos_label)
-    if len(labels.classes) != 2:
-        raise ValueError(f"compare judges two classes, and y has {len(labels.classes)}: {labels.classes.tolist()}.")
+    refuse_more_than_two(labels.classes)
+    prior = read_share(prior)
     negative, positive = labels.classes
-    rows = [labels.codes == code for code in (1, 0, -1)]
+    rows = labels.groups
     first, second = (
         [g[group] for group in rows] for g in (signed_scores(m, X, negative, positive) for m in (model_a, model_b))
     )
-    mix = _shared_mix(prior, *(int(group.sum()) for group in rows))
+    mix = _shared_mix(prior, *map(len, rows))
     return compare_scores(first, second, prior, mix, loss=loss, confidence=confidence)
 
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from pnulearn._problem.inputs import read_weights
-from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 
 
 @dataclass(frozen=True)
-class Groups:
+class ScoredRows:
     """Row numbers of P, N and U, and what belongs to them."""
 
     rows: tuple[NDArray, NDArray, NDArray]
@@ -30,17 +30,15 @@ class Groups:
         return self.take(self.weight)
 
 
-def read_groups(y_true: ArrayLike, unlabeled: Any, pos_label: Any, sample_weight: ArrayLike | None = None) -> Groups:
+def read_groups(
+    y_true: ArrayLike, unlabeled: Any, pos_label: Any, sample_weight: ArrayLike | None = None
+) -> ScoredRows:
     """Which rows are positive, negative and unlabelled; two classes are needed."""
     labels = decode_labels(y_true, unlabeled, pos_label)
-    if len(labels.classes) != 2:
-        raise ValueError(
-            f"Two classes can be judged, and y holds {len(labels.classes)}: {labels.classes.tolist()}. "
-            "Judge one class against the rest, or pass unlabeled=... if one of these marks unlabelled rows."
-        )
+    refuse_more_than_two(labels.classes)
     weight = read_weights(sample_weight, len(labels.codes))
-    positive, negative, unlabeled_rows = (np.flatnonzero((labels.codes == code) & (weight > 0)) for code in (1, 0, -1))
-    return Groups((positive, negative, unlabeled_rows), weight)
+    positive, negative, unlabeled_rows = (rows[weight[rows] > 0] for rows in labels.groups)
+    return ScoredRows((positive, negative, unlabeled_rows), weight)
 
 
 def read_scores(y_score: ArrayLike, n_rows: int, threshold: float) -> NDArray:
@@ -50,15 +48,3 @@ def read_scores(y_score: ArrayLike, n_rows: int, threshold: float) -> NDArray:
         raise ValueError(f"y_score has shape {scores.shape}; one score per row is needed, e.g. predict_proba(X)[:, 1].")
     check_consistent_length(scores, np.empty(n_rows))
     return scores - threshold
-
-
-def check_share(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1, or something that `float` turns into one, such as an estimated prior."""
-    try:
-        number = np.nan if isinstance(value, str) else float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 < number < 1:
-        hint = f" For {number:g} percent pass {number / 100:g}." if 1 < number < 100 else ""
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
-    return number

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.groups import check_share, read_groups, read_scores
+from pnulearn.metrics.groups import read_groups, read_scores
 from pnulearn.metrics.interval import mean_distances, rate_distances, recovered
 from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances
+from pnulearn.priors.given import read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, risk_variance
 
@@ -73,7 +74,7 @@ def estimate_risk(
 ) -> RiskEstimate:
     """`pnu_risk` of scores that are already apart: g on P, on N and on U."""
     loss = as_loss(loss)
-    prior = check_share("prior", prior)
+    prior = read_share(prior)
     pairs = [loss_pairs(g, loss) for g in scores]
     samples = [LossSample.of(pair, None if weights is None else weights[i]) for i, pair in enumerate(pairs)]
     eta = choose_mix(samples, prior, mix)
@@ -98,7 +99,7 @@ def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix) -> float:
 
 def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind) -> RiskEstimate:
     """Value, standard error and interval of any table of weights on the mean losses of three samples."""
-    check_share("confidence", confidence)
+    read_share(confidence, "confidence")
     _refuse_empty(risk, samples)
     value = float(sum(class_parts(risk, samples)))
     covariance = observed_covariances(samples)

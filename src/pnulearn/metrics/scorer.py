@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics.groups import check_share
 from pnulearn.metrics.risk import Mix, pnu_risk
+from pnulearn.priors.given import read_share
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def make_pnu_scorer(
     0.86
     """
     as_loss(loss)
-    return PNUScorer(check_share("prior", prior), mix, loss, nonnegative, unlabeled, pos_label)
+    return PNUScorer(read_share(prior), mix, loss, nonnegative, unlabeled, pos_label)
 
 
 def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) -> tuple[Any, Any]:
@@ -78,11 +78,7 @@ def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) ->
     if classes is None:
         raise TypeError(f"{type(estimator).__name__} has no classes_: a fitted classifier is needed.")
     names = [name for name in np.asarray(classes).tolist() if unlabeled is None or name != unlabeled]
-    if len(names) > 2:
-        raise ValueError(
-            f"Two classes can be judged, and the classifier knows {len(names)}: {names}. "
-            "Pass unlabeled=... if one of these marks unlabelled rows."
-        )
+    refuse_more_than_two(names, "the classifier knows")
     if pos_label is not None or len(names) == 1:
         names = decode_labels([*names, None], None, pos_label).classes.tolist()
     return names[0], names[1]

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.losses import ZeroOne
 from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.groups import check_share, read_groups, read_scores
+from pnulearn.metrics.groups import read_groups, read_scores
 from pnulearn.metrics.rates import Called
+from pnulearn.priors.given import read_share
 
 
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
@@ -57,7 +58,7 @@ def _estimate(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> Estimate:
-    prior, confidence = check_share("prior", prior), check_share("confidence", confidence)
+    prior, confidence = read_share(prior), read_share(confidence, "confidence")
     groups = read_groups(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
     called = count_called(scores, groups.weights, prior)

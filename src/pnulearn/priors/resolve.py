@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from pnulearn.priors.em import EMPrior
 from pnulearn.priors.energy import EnergyPrior
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator
+from pnulearn.priors.given import read_shares
 from pnulearn.priors.kernel_mean import KernelMeanPrior
 from pnulearn.priors.km import KMPrior
 from pnulearn.priors.pe import PearsonPrior
@@ -95,14 +94,10 @@ def resolve_prior(
         return _labeled(codes, weight, len(classes))
     if prior is None or isinstance(prior, PriorEstimator) or (isinstance(prior, str) and prior in METHODS):
         return prior_estimator(prior, random_state=random_state).estimate(X, codes, weight, len(classes))
-    if isinstance(prior, Mapping):
-        return _given(_shares(prior, classes))
-    if len(classes) > 2:
-        raise ValueError(
-            f"y has {len(classes)} classes, so prior must name a share for each: "
-            f"prior={{{', '.join(f'{name!r}: ...' for name in classes.tolist())}}}. Got {prior!r}."
-        )
-    return _given(_probability(prior))
+    if isinstance(prior, str):
+        raise ValueError(f"prior={prior!r} is neither a number nor a method: {', '.join(map(repr, METHODS))}.")
+    shares = read_shares(prior, classes)
+    return _given(float(shares[1]) if len(classes) == 2 else shares)
 
 
 def _labeled(codes: NDArray, weight: NDArray | None, n_classes: int) -> PriorEstimate:
@@ -115,32 +110,3 @@ def _labeled(codes: NDArray, weight: NDArray | None, n_classes: int) -> PriorEst
 
 def _given(value: Any) -> PriorEstimate:
     return PriorEstimate(value, value, value, 1.0, "given", value)
-
-
-def _probability(prior: Any) -> float:
-    """A number strictly between 0 and 1."""
-    if isinstance(prior, str):
-        raise ValueError(f"prior={prior!r} is neither a number nor a method: {', '.join(map(repr, METHODS))}.")
-    if not isinstance(prior, numbers.Real) or isinstance(prior, bool):
-        raise TypeError(f"prior must be a number between 0 and 1, a mapping or a method, got {prior!r}.")
-    value = float(prior)
-    if not 0 < value < 1:
-        hint = f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
-        raise ValueError(f"prior must lie strictly between 0 and 1, got {prior!r}.{hint}")
-    return value
-
-
-def _shares(prior: Mapping[Any, Any], classes: NDArray) -> Any:
-    """Shares in the order of the classes: every class has one, and they add up to one."""
-    names = classes.tolist()
-    unknown = [name for name in prior if name not in names]
-    if unknown:
-        raise ValueError(f"prior names {unknown[0]!r}, which is not a class of y: {names}.")
-    given = {name: _probability(prior[name]) for name in names if name in prior}
-    missing = [name for name in names if name not in given]
-    if missing:
-        raise ValueError(f"prior has no share for class {missing[0]!r}; every class of {names} needs one.")
-    shares = np.array([given[name] for name in names])
-    if not np.isclose(shares.sum(), 1, atol=1e-6):
-        raise ValueError(f"The shares in prior add up to {shares.sum():g}, not to 1: {dict(prior)!r}.")
-    return float(shares[1] / shares.sum()) if len(names) == 2 else shares / shares.sum()
