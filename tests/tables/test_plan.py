@@ -1,7 +1,9 @@
 """What becomes of columns: used, encoded, left out or refused; and new tables are treated alike."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from pnulearn.tables import Table, TableError, learn_plan, read_table
 
@@ -100,6 +102,14 @@ def test_dates_are_refused_with_advice(tmp_path, cell):
 def test_a_dropped_date_does_not_matter(tmp_path):
     plan = learn_plan(table(tmp_path, "d,x\n2024-01-31,1\n2024-02-01,2\n"), without={"d": "by request"})
     assert plan.feature_names == ["x"]
+
+
+def test_nested_columns_are_refused_by_name_unless_dropped(tmp_path):
+    parquet.write_table(pa.table({"x": [1, 2, 3], "deep": [[1], [2], []]}), tmp_path / "t.parquet")
+    source = read_table(tmp_path / "t.parquet")
+    with pytest.raises(TableError, match=r"t.parquet: Column 'deep' holds list.*Split it"):
+        learn_plan(source)
+    assert learn_plan(source, without={"deep": "by request"}).feature_names == ["x"]
 
 
 def test_stray_words_among_numbers_are_named(tmp_path):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from pnulearn.tables import TableError, read_table
+from pnulearn.tables import Table, TableError, read_table
 
 ROWS = [("3.5", "red", "yes"), ("", "blue", ""), ("-1e3", "red", "no")]
 HEADER = ("size", "colour", "label")
@@ -68,8 +68,7 @@ def test_parquet_with_nullable_and_dictionary_columns(tmp_path):
     table = read_table(path)
     assert table.columns["flag"].kind == "flag"
     np.testing.assert_array_equal(table.columns["count"].values, [1, np.nan, 2**40])
-    del table.columns["flag"], table.columns["count"]
-    assert_is_the_table(table)
+    assert_is_the_table(Table(table.cells.drop_columns(["flag", "count"]), table.source))
 
 
 def test_a_json_array(tmp_path):

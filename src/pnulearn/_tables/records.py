@@ -13,8 +13,7 @@ def looks_like_json(raw: bytes) -> bool:
     >>> looks_like_json(b'{"a": 1}'), looks_like_json(b' [\\n {"a": 1}]'), looks_like_json(b"[a],b")
     (True, True, False)
     """
-    start = raw[:1000].split(None, 1)
-    text = b"".join(start)
+    text = raw[:1000].lstrip()
     return text[:1] == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"]"))
 
 

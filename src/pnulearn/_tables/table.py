@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from pnulearn._tables.columns import Cells, Column, Kind, stray_cells
@@ -24,6 +23,7 @@ class Table:
     fingerprint: str = ""
     remarks: list[str] = field(default_factory=list)
     start: int = 0
+    _known: dict[str, Column] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -33,18 +33,27 @@ class Table:
     def names(self) -> list[str]:
         return list(self.cells.schema.names)
 
-    @cached_property
+    @property
     def columns(self) -> dict[str, Column]:
         """All columns, of the kind that they look like."""
         return {name: self.column(name) for name in self.names}
 
     def column(self, name: str, kind: Kind | None = None) -> Column:
         """A column of the kind it looks like, or as text or numbers if that is named."""
+        self.refuse_absent(name)
+        if kind is None and name in self._known:
+            return self._known[name]
+        try:
+            column = self.reading.column(name, self.cells.column(name), kind)
+        except TableError as error:
+            raise TableError(f"{self.source}: {error}") from None
+        if kind is None:
+            self._known[name] = column
+        return column
+
+    def refuse_absent(self, name: str) -> None:
         if name not in self.cells.schema.names:
             raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
-        if kind is None and name in self.__dict__.get("columns", ()):
-            return self.columns[name]
-        return self.reading.column(name, self.cells.column(name), kind)
 
     def numbers(self, name: str, remedy: str) -> Column:
         """A column of numbers; a cell that is something else is named, with the remedy."""

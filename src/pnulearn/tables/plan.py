@@ -75,12 +75,11 @@ def learn_plan(table: Table, *, without: Mapping[str, str] | None = None, scalin
     """
     left_out = dict(without or {})
     for name in left_out:
-        table.column(name)
+        table.refuse_absent(name)
     used: list[UsedColumn] = []
     remarks: list[str] = []
-    for name, column in table.columns.items():
-        if name in left_out:
-            continue
+    for name in [name for name in table.names if name not in left_out]:
+        column = table.column(name)
         _refuse_unusable(column, table)
         reason = _useless(column, table.n_rows)
         if reason:
