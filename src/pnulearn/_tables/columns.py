@@ -84,10 +84,12 @@ class Cells:
 
     def _from_text(self, name: str, array: Any, kind: Kind | None) -> Column:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         if kind != "text" and pa.types.is_string(array.type):
-            try:  # nearly always all cells are numbers, or one of the first is not
-                return Column(name, "number", _floats(array.cast(pa.float64())))
+            try:  # nearly always all cells are numbers or empty, or one of the first is something else
+                filled = pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
+                return Column(name, "number", _floats(filled.cast(pa.float64())))
             except pa.ArrowInvalid:
                 pass
         places, levels = _encoded(array)
