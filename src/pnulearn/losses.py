@@ -1,8 +1,8 @@
 """Margin losses, each with the facts that decide how it can be trained.
 
 A loss is a function of the margin m = y g(x). It states what is true of it, and everything else follows:
-the risks need nothing but values, a solver is chosen by `quadratic`, `smooth`, `kinks` and `gap`, and the
-theory reads `lipschitz` and `zero_one_factor`.
+the risks need nothing but values, a solver is chosen by `quadratic`, `smooth`, `kinks` and `gap`, probabilities by
+`link`, and the theory reads `lipschitz` and `zero_one_factor`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 Gap = Literal["linear", "constant"]
+Link = Literal["identity", "logit"]
 
 
 class Loss(ABC):
@@ -26,6 +27,8 @@ class Loss(ABC):
         ℓ(m) + ℓ(−m) = 1 (then PNU and PUNU are one family), None otherwise.
     quadratic : (a, b, c) if ℓ(m) = a m² + b m + c, else None.
     kinks : pairs (t, a) if ℓ(m) = Σ a max(0, t − m), from the greatest t down, else None.
+    link : what the score of least expected loss says of P = P(+|x): "identity" if it is 2P − 1, "logit" if it is the
+        log-odds, None if it tells no more than the order of rows (probabilities are then fitted).
     convex, smooth : whether ℓ is convex; whether ℓ′ is continuous.
     lipschitz : the smallest L such that ℓ changes by at most L times the change of the margin, or None.
     zero_one_factor : the smallest c with zero-one loss ≤ c ℓ, or None.
@@ -35,6 +38,7 @@ class Loss(ABC):
     gap: ClassVar[Gap | None] = None
     quadratic: ClassVar[tuple[float, float, float] | None] = None
     kinks: ClassVar[tuple[tuple[float, float], ...] | None] = None
+    link: ClassVar[Link | None] = None
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     lipschitz: ClassVar[float | None] = None
@@ -51,6 +55,16 @@ class Loss(ABC):
     def curvature(self, margin: ArrayLike) -> NDArray:
         """ℓ″(m), elementwise, for smooth losses."""
         raise TypeError(f"The {self.name} loss has no second derivative.")
+
+    @property
+    def trainable(self) -> bool:
+        """Whether some solver fits it."""
+        return bool(self.quadratic or self.smooth or self.kinks)
+
+    @property
+    def one_pass(self) -> bool:
+        """Whether sums over rows are all that training needs, as for (1 − m)² / 4 up to a constant."""
+        return self.quadratic is not None and self.quadratic[:2] == (1 / 4, -1 / 2)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -89,7 +103,7 @@ class Squared(Loss):
     (0.0, 1.0)
     """
 
-    name, gap, convex, smooth = "squared", "linear", True, True
+    name, gap, link, convex, smooth = "squared", "linear", "identity", True, True
     quadratic, zero_one_factor = (1 / 4, -1 / 2, 1 / 4), 4.0
 
     def __call__(self, margin: ArrayLike) -> NDArray:
@@ -105,7 +119,7 @@ class Squared(Loss):
 class Logistic(Loss):
     """log(1 + exp(−m)). Smooth, convex, and its scores are log-odds under the population prior."""
 
-    name, gap, convex, smooth = "logistic", "linear", True, True
+    name, gap, link, convex, smooth = "logistic", "linear", "logit", True, True
     lipschitz, zero_one_factor = 1.0, 1 / np.log(2)
 
     def __call__(self, margin: ArrayLike) -> NDArray:
@@ -196,7 +210,7 @@ LOSSES: dict[str, Loss] = {
 
 def trainable() -> str:
     """The names that `PNUClassifier(loss=...)` takes, for messages."""
-    return ", ".join(repr(name) for name in LOSSES if name not in ("zero_one", "truncated_squared"))
+    return ", ".join(repr(name) for name, loss in LOSSES.items() if loss.trainable)
 
 
 def as_loss(loss: str | Loss) -> Loss:

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn.losses import LOSSES
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 
-# loss: (c with zero-one ≤ c loss, samples whose deviations are bounded at once)
-BOUNDED_LOSSES = {"ramp": (2, 3), "truncated_squared": (4, 4)}
+# samples whose deviations are bounded at once
+BOUNDED_LOSSES = {"ramp": 3, "truncated_squared": 4}
 
 
 def error_bound(
@@ -47,8 +48,10 @@ def error_bound(
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
     if loss not in BOUNDED_LOSSES:
         raise ValueError(f"loss must be one of {', '.join(map(repr, BOUNDED_LOSSES))}, got {loss!r}.")
-    factor, n_events = BOUNDED_LOSSES[loss]
-    constant = factor * radius + sqrt(2 * log(n_events / delta))
+    factor, lipschitz = LOSSES[loss].zero_one_factor, LOSSES[loss].lipschitz
+    assert factor is not None
+    assert lipschitz is not None
+    constant = 2 * factor * lipschitz * radius + sqrt(2 * log(BOUNDED_LOSSES[loss] / delta))
     return factor * empirical + constant * confidence_term(risk, sizes, loss)
 
 

@@ -104,7 +104,7 @@ def test_a_loss_of_ones_own_is_trained_by_its_facts():
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({}, "neither smooth=True nor kinks"),
+        ({}, "none of quadratic="),
         ({"smooth": True, "gap": "constant"}, "declares gap='constant'.*does not hold"),
         ({"kinks": ((1.0, 1.0),)}, "declares kinks"),
     ],

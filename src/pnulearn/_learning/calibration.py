@@ -11,7 +11,7 @@ from pnulearn._problem.samples import Samples
 from pnulearn._solvers.design import Design
 from pnulearn._solvers.objectives import objective, shares_in_means
 from pnulearn._solvers.smooth import SmoothProblem
-from pnulearn.losses import Logistic, Loss, Squared
+from pnulearn.losses import Logistic, Loss
 from pnulearn.risks import pnu
 
 PENALTY = 1e-3
@@ -20,13 +20,13 @@ PENALTY = 1e-3
 def score_calibration(loss: Loss, scores: NDArray, rows: Samples, prior: NDArray) -> NDArray | None:
     """Slope and shift of the log-odds for each output, shape (K, 2), or None if scores are 2 P(+|x) − 1.
 
-    The squared loss is least at g = 2 P(+|x) − 1 and the logistic loss at the log-odds. Other losses tell the order
-    of rows and no more, so log-odds are fitted to `scores` (K, n) of rows that the model has not seen; NaN marks
+    The link of the loss says whether scores are 2 P(+|x) − 1 or log-odds. Without one they tell the order of rows
+    and no more, so log-odds are fitted to `scores` (K, n) of rows that the model has not seen; NaN marks
     rows without.
     """
-    if isinstance(loss, Squared):
+    if loss.link == "identity":
         return None
-    if isinstance(loss, Logistic):
+    if loss.link == "logit":
         return np.tile([1.0, 0.0], (len(scores), 1))
     outputs = [1] if len(scores) == 1 else range(len(scores))
     return np.array([platt(g, rows, prior, own) for g, own in zip(scores, outputs, strict=True)])

@@ -9,6 +9,7 @@ from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from pnulearn import risks
 from pnulearn._solvers.candidates import Candidates, Mixes, Training
@@ -17,9 +18,9 @@ from pnulearn._solvers.design import Design
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Minimum, Objective, objective, shares_in_means
 from pnulearn._solvers.pieces import Solution, convex_pieces
-from pnulearn._solvers.ridge import squared_candidates
+from pnulearn._solvers.ridge import natural_unit, quadratic_candidates, squared_candidates
 from pnulearn._solvers.smooth import SmoothProblem
-from pnulearn.losses import Loss, Squared
+from pnulearn.losses import Loss
 
 Fit = Minimum | Solution
 
@@ -44,14 +45,14 @@ class IterativeCandidates:
 
 def candidate_solver(loss: Loss) -> Callable[[Training], Candidates]:
     """The solver that the declared facts of a loss call for."""
-    if isinstance(loss, Squared):
-        return squared_candidates
-    if not (loss.smooth or loss.kinks):
+    if not loss.trainable:
         raise ValueError(
-            f"The {loss.name} loss cannot be trained: it declares neither smooth=True nor kinks=((t, a), ...). "
-            "Use it to evaluate, and train with one that does."
+            f"The {loss.name} loss cannot be trained: it declares none of quadratic=(a, b, c), smooth=True and "
+            "kinks=((t, a), ...). Use it to evaluate, and train with one that does."
         )
     _check_facts(loss)
+    if loss.quadratic is not None:
+        return partial(quadratic_candidates, quadratic=loss.quadratic)
     return partial(iterative_candidates, loss=loss)
 
 
@@ -78,8 +79,10 @@ def squashing(loss: Loss) -> Callable[[NDArray], NDArray] | None:
 
     Scores of smooth losses act as log-odds, those of losses with kinks are judged between −1 and 1.
     """
-    if isinstance(loss, Squared):
+    if loss.link == "identity":
         return None
+    if loss.quadratic is not None:
+        return partial(np.multiply, 1 / natural_unit(loss.quadratic))
     return _twice_probability_less_one if loss.smooth else _clipped
 
 
@@ -185,6 +188,17 @@ def _check_facts(loss: Loss) -> None:
     if loss.gap is not None and not true[loss.gap]:
         wanted = {"linear": "ℓ(m) − ℓ(−m) = −m", "constant": "ℓ(m) + ℓ(−m) = 1"}[loss.gap]
         raise ValueError(f"The {loss.name} loss declares gap={loss.gap!r}, but {wanted} does not hold for it.")
+    if loss.quadratic is not None:
+        a, b, c = loss.quadratic
+        if not (a > 0 > b and np.allclose(value, a * margin**2 + b * margin + c)):
+            raise ValueError(
+                f"The {loss.name} loss declares quadratic={loss.quadratic}, but is not a m² + b m + c with a > 0 > b."
+            )
+    if loss.link is not None:
+        share = np.linspace(0.1, 0.9, 9)
+        best = 2 * share - 1 if loss.link == "identity" else logit(share)
+        if not np.allclose(share * loss.derivative(best), (1 - share) * loss.derivative(-best)):
+            raise ValueError(f"The {loss.name} loss declares link={loss.link!r}, but P ℓ(g) + (1 − P) ℓ(−g) says no.")
     if loss.kinks is not None:
         drawn = sum(jump * np.maximum(0, kink - margin) for kink, jump in loss.kinks)
         if not np.allclose(value, drawn):

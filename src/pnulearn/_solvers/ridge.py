@@ -19,7 +19,7 @@ An unpenalised intercept is eliminated by centring at m_U. In these coordinates 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,27 @@ def squared_candidates(training: Training) -> RidgeCandidates:
     problem = RidgeProblem.of(training, shares)
     centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
     return RidgeCandidates(_arranged(problem, *_solved(problem, training), centre), place, training.mixes.tilts)
+
+
+def natural_unit(quadratic: tuple[float, float, float]) -> float:
+    """−b / 2a, the margin where ℓ(m) = a m² + b m + c is least: 1 for the squared loss."""
+    a, b, _ = quadratic
+    return -b / (2 * a)
+
+
+def quadratic_candidates(training: Training, quadratic: tuple[float, float, float]) -> RidgeCandidates:
+    """Every candidate under ℓ(m) = a m² + b m + c with a > 0 > b.
+
+    With g = u h and u = −b / 2a a row's term is 4 a u² times the squared loss of h, and the penalty λ u² |w_h|²: so h
+    is the squared-loss solution at λ / 4a.
+    """
+    unit, alphas = natural_unit(quadratic), training.alphas / (4 * quadratic[0])
+    found = squared_candidates(replace(training, alphas=alphas))
+    if unit == 1:
+        return found
+    names = ("base", "slope", "base_intercept", "slope_intercept")
+    scaled = {name: unit * getattr(found.grid, name) for name in names}
+    return replace(found, grid=replace(found.grid, **scaled))
 
 
 def _solved(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | None]:

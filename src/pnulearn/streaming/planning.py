@@ -75,7 +75,7 @@ def design_of(estimator: Any, reading: Design, rows: NDArray, codes: NDArray, dt
 def check_one_pass(estimator: Any) -> None:
     """Refuse what cannot be learnt from sums."""
     check_parameters(estimator)
-    if as_loss(estimator.loss).name != "squared":
+    if not as_loss(estimator.loss).one_pass:
         raise ValueError(
             f"loss={estimator.loss!r} needs all rows at once. In one pass only loss='squared' can be learnt."
         )
