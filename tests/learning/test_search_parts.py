@@ -131,3 +131,24 @@ def test_the_table_lists_candidates_best_first():
     table = SearchTable(values, zero_one, zero_one, np.array([[[0.4, 0.6]]]))
     assert [row["alpha"] for row in table.rows()] == [1.0, 0.1]
     assert table.best == (0, 0, 1)
+
+
+def test_effective_labels_fix_the_pn_risk_as_well_as_a_sample_of_that_size():
+    """1 / Σ θ²/n: labels in the shares of the population count in full, a class in excess does not."""
+    tally = Tally(np.array([30.0, 10.0, 100.0]), *(np.zeros((1, 1, 1, 3)),) * 3)
+    assert tally.effective_labels(np.array([0.75, 0.25])) == pytest.approx(40)
+    assert tally.effective_labels(np.array([0.4, 0.6])) == pytest.approx(1 / (0.4**2 / 30 + 0.6**2 / 10))
+
+
+def test_equal_counts_that_differ_in_the_last_bit_are_a_tie():
+    zero_one, squared = np.array([[[0.1, 0.1 + 1e-16 * 8]]]), np.array([[[0.5, 0.4]]])
+    assert zero_one[0, 0, 0] < zero_one[0, 0, 1]
+    weight = best_candidate(zero_one, squared, 1.0, alphas=ALPHAS, mixes=MIXES[:1], tie_break="risk")
+    assert weight.tolist() == [[[0.0, 1.0]]]
+
+
+def test_a_larger_alpha_comes_before_a_smaller_mix():
+    """Ties in both risks: (mix 0, alpha 0.1) against (mix 1, alpha 1)."""
+    risk = np.array([[[0.1, 0.3], [0.3, 0.1]]])
+    weight = best_candidate(risk, risk, 1.0, alphas=ALPHAS, mixes=np.array([0.0, 1.0]), tie_break="risk")
+    assert weight.tolist() == [[[0.0, 0.0], [0.0, 1.0]]]

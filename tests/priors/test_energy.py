@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.optimize import minimize
 
-from pnulearn.priors import PriorEstimate, energy_prior
+from pnulearn.priors import EnergyPrior, PriorEstimate, energy_prior
 from pnulearn.priors._parts.mixture import MeanDissimilarities, nearest_mixtures
 
 
@@ -221,3 +221,14 @@ def test_same_seed_same_interval():
 def test_estimates_print_for_one_and_for_several_classes():
     several = PriorEstimate(np.array([0.2, 0.8]), np.array([0.1, 0.7]), np.array([0.3, 0.9]), 0.9, "energy", None)
     assert str(several) == "0.200 [0.100, 0.300], 0.800 [0.700, 0.900] (energy, 90% interval)"
+
+
+def test_the_estimator_hands_its_bias_correction_on():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.repeat([0.0, 1.0, np.nan], [8, 8, 24])
+    codes = np.repeat([0, 1, -1], [8, 8, 24])
+    X[codes == 1] += 2
+    for correction in (True, False):
+        expected = energy_prior(X, codes, bias_correction=correction, n_bootstrap=0).raw
+        assert EnergyPrior(correction, n_bootstrap=0).fit(X, y).estimate_.raw == expected
+    assert energy_prior(X, codes, n_bootstrap=0).raw != expected

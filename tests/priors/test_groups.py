@@ -75,3 +75,9 @@ def test_estimates_are_moved_inside_and_intervals_contain_them():
     assert several.value.min() == pytest.approx(0.01)
     assert several.value.sum() == pytest.approx(1)
     assert np.isnan(several.low).all()
+
+
+def test_the_limits_of_classes_and_of_unlabelled_rows_are_told_apart():
+    X, codes = np.arange(30.0)[:, None], np.repeat([0, 1, -1], 10)
+    limited = split_groups(X, codes).limited(2, 7)  # classes first, as every caller has it
+    assert [len(group) for group in limited.all] == [2, 2, 7]
