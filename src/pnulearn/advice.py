@@ -22,13 +22,40 @@ WORTHWHILE = 0.9  # a variance ratio above this is hardly worth the trouble
 class Advice:
     """What the sample sizes promise. `str(advice)` says it in words, `advice.plot()` draws the variance ratio.
 
-    best : "pn", "pu", "nu" or "pnu".
-    mix : η of least variance for these sizes; paper_mix that for unlimited U.
-    variance_ratio : variance of the PNU risk at that mix over that of the PN risk; limit_ratio with unlimited U.
-    pu_against_pn, nu_against_pn : the bounds' ratios of Niu et al. (2016); below 1, PU (NU) alone beats PN.
-    unlabeled_to_help : unlabelled rows from which the paper's mix lowers the variance (the finite-sample mix always).
-    unlabeled_enough : unlabelled rows that bring 90 % of all they could ever bring.
-    label_next : "positive" or "negative", whichever label lowers the variance more.
+    Parameters
+    ----------
+    n_positive : int
+        Labelled positive rows.
+    n_negative : int
+        Labelled negative rows.
+    n_unlabeled : int
+        Unlabelled rows.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    error_rates : (float, float), optional
+        Shares of positives and of negatives that the model gets wrong.
+    measured : bool
+        Whether the error rates were measured rather than assumed.
+    best : str
+        "pn", "pu", "nu" or "pnu".
+    mix : float
+        η of least variance for these sizes.
+    paper_mix : float
+        η of least variance with unlimited U.
+    variance_ratio : float
+        Variance of the PNU risk at `mix` over that of the PN risk.
+    limit_ratio : float
+        The same with unlimited U.
+    pu_against_pn : float
+        Ratio of the bounds of Niu et al. (2016); below 1, PU alone beats PN.
+    nu_against_pn : float
+        The same for NU.
+    unlabeled_to_help : float
+        Unlabelled rows from which the paper's mix lowers the variance.
+    unlabeled_enough : float
+        Unlabelled rows that bring 90 % of all they could bring.
+    label_next : str
+        "positive" or "negative", whichever label lowers the variance more.
     """
 
     n_positive: int
@@ -49,12 +76,24 @@ class Advice:
     label_next: str
 
     def psi(self, n_unlabeled: float | None = None) -> Psi:
-        """The variance terms, for these sizes or another number of unlabelled rows."""
+        """The variance terms, for these sizes or another number of unlabelled rows.
+
+        Parameters
+        ----------
+        n_unlabeled : int
+            Unlabelled rows.
+        """
         n = self.n_unlabeled if n_unlabeled is None else n_unlabeled
         return Psi.of_rates(*self.error_rates, prior=self.prior, sizes=(self.n_positive, self.n_negative, n))
 
     def plot(self, ax: Any = None) -> Any:
-        """Variance ratio against the number of unlabelled rows, at the finite-sample mix and at the paper's."""
+        """Variance ratio against the number of unlabelled rows, at the finite-sample mix and at the paper's.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         if ax is None:
             with import_extra("report", "Drawing"):
                 import matplotlib.pyplot as plt
@@ -111,6 +150,21 @@ def advise(
     `error_rates` are the shares of positives and of negatives that the model gets wrong; 20 % each is assumed if they
     are not given.
 
+    Parameters
+    ----------
+    n_positive : int
+        Labelled positive rows.
+    n_negative : int
+        Labelled negative rows.
+    n_unlabeled : int
+        Unlabelled rows.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    error_rates : (float, float), optional
+        Shares of positives and of negatives that the model gets wrong.
+
+    Examples
+    --------
     >>> advice = advise(10, 10, 300, prior=0.3)
     >>> advice.best, round(advice.mix, 2), round(advice.variance_ratio, 2), advice.label_next
     ('pnu', 0.64, 0.56, 'positive')
@@ -146,6 +200,21 @@ def advise_for(
     """`advise` with the error rates that a fitted model has on rows it was not fitted to.
 
     One success and one failure are added to each class, so that no class looks perfect for want of rows.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model, judged on X and y.
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    y : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
     """
     labels = decode_labels(y, unlabeled, pos_label)
     refuse_more_than_two(labels.classes)

@@ -23,15 +23,22 @@ class Loss(ABC):
 
     Attributes
     ----------
-    gap : "linear" if ℓ(m) − ℓ(−m) = −m (then every risk of a convex loss is convex), "constant" if
-        ℓ(m) + ℓ(−m) = 1 (then PNU and PUNU are one family), None otherwise.
-    quadratic : (a, b, c) if ℓ(m) = a m² + b m + c, else None.
-    kinks : pairs (t, a) if ℓ(m) = Σ a max(0, t − m), from the greatest t down, else None.
-    link : what the score of least expected loss says of P = P(+|x): "identity" if it is 2P − 1, "logit" if it is the
+    gap
+        "linear" if ℓ(m) − ℓ(−m) = −m (then every risk of a convex loss is convex), "constant" if ℓ(m) + ℓ(−m) = 1 (then
+        PNU and PUNU are one family), None otherwise.
+    quadratic
+        (a, b, c) if ℓ(m) = a m² + b m + c, else None.
+    kinks
+        pairs (t, a) if ℓ(m) = Σ a max(0, t − m), from the greatest t down, else None.
+    link
+        what the score of least expected loss says of P = P(+|x): "identity" if it is 2P − 1, "logit" if it is the
         log-odds, None if it tells no more than the order of rows (probabilities are then fitted).
-    convex, smooth : whether ℓ is convex; whether ℓ′ is continuous.
-    lipschitz : the smallest L such that ℓ changes by at most L times the change of the margin, or None.
-    zero_one_factor : the smallest c with zero-one loss ≤ c ℓ, or None.
+    convex, smooth
+        whether ℓ is convex; whether ℓ′ is continuous.
+    lipschitz
+        the smallest L such that ℓ changes by at most L times the change of the margin, or None.
+    zero_one_factor
+        the smallest c with zero-one loss ≤ c ℓ, or None.
     """
 
     name: ClassVar[str]
@@ -49,11 +56,23 @@ class Loss(ABC):
         """ℓ(m), elementwise."""
 
     def derivative(self, margin: ArrayLike) -> NDArray:
-        """ℓ′(m), elementwise; at a kink, a value between the one-sided slopes."""
+        """ℓ′(m), elementwise; at a kink, a value between the one-sided slopes.
+
+        Parameters
+        ----------
+        margin : array
+            m = y g(x).
+        """
         raise TypeError(f"The {self.name} loss has no useful derivative. Losses that can be trained: {trainable()}.")
 
     def curvature(self, margin: ArrayLike) -> NDArray:
-        """ℓ″(m), elementwise, for smooth losses."""
+        """ℓ″(m), elementwise, for smooth losses.
+
+        Parameters
+        ----------
+        margin : array
+            m = y g(x).
+        """
         raise TypeError(f"The {self.name} loss has no second derivative.")
 
     @property
@@ -216,6 +235,13 @@ def trainable() -> str:
 def as_loss(loss: str | Loss) -> Loss:
     """The loss of that name, or the loss itself.
 
+    Parameters
+    ----------
+    loss : str or Loss
+        Name of a loss, or a `Loss`, which is returned as it is.
+
+    Examples
+    --------
     >>> as_loss("squared")
     Squared()
     """

@@ -28,6 +28,11 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
     """The model as ONNX: from X (n, d) in float64 to label (n,), score (n,) or (n, classes), probability (n, classes).
 
     Rows on the boundary to the last bit may fall on either side.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
     """
     check_is_fitted(model)
     if model.classes_.dtype.kind not in "biufU":
@@ -47,7 +52,15 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
 
 
 def save_onnx(model: PNUClassifier, path: str | os.PathLike) -> None:
-    """Write the ONNX export of a model; the old file stays until the new one is complete."""
+    """Write the ONNX export of a model; the old file stays until the new one is complete.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    path : str or Path
+        The file.
+    """
     content = to_onnx(model).SerializeToString()
     write_atomically(path, lambda file: file.write(content))
 

@@ -47,9 +47,12 @@ class RiskSurfaceDisplay(_Display):
 
     Parameters
     ----------
-    risk : array (mixes, alphas).
-    mixes, alphas : the candidates.
-    best : (mix, alpha) to mark.
+    risk
+        array (mixes, alphas).
+    mixes, alphas
+        the candidates.
+    best
+        (mix, alpha) to mark.
     """
 
     def __init__(self, risk: NDArray, mixes: NDArray, alphas: NDArray, best: tuple[float, float]):
@@ -57,13 +60,32 @@ class RiskSurfaceDisplay(_Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, loss: str = "zero_one", ax: Axes | None = None) -> RiskSurfaceDisplay:
-        """The surface at the best bandwidth of a fitted `PNUClassifier`; loss "zero_one" or "squared"."""
+        """The surface at the best bandwidth of a fitted `PNUClassifier`; loss "zero_one" or "squared".
+
+        Parameters
+        ----------
+        estimator : PNUClassifier
+            The classifier.
+        loss : str
+            "zero_one" or "squared".
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         check_is_fitted(estimator)
         table = estimator.search_
         risk = getattr(table, loss)[table.best[0]]
         return cls(risk, table.mixes, table.alphas, (estimator.mix_, estimator.alpha_)).plot(ax)
 
     def plot(self, ax: Axes | None = None, *, cmap: str = "viridis") -> RiskSurfaceDisplay:
+        """Draw the surface.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        cmap : str
+            Colour map of matplotlib.
+        """
         ax = _axes(ax)
         rows, columns = np.arange(len(self.mixes) + 1) - 0.5, np.arange(len(self.alphas) + 1) - 0.5
         mesh = ax.pcolormesh(columns, rows, self.risk, cmap=cmap)
@@ -78,18 +100,46 @@ class RiskSurfaceDisplay(_Display):
 
 
 class BandwidthDisplay(_Display):
-    """The best validation risk at every bandwidth, and the bandwidth's part in the final model."""
+    """The best validation risk at every bandwidth, and the bandwidth's part in the final model.
+
+    Parameters
+    ----------
+    bandwidths : array
+        The candidates.
+    risk : array
+        Validation risks.
+    weight : array
+        Weight of each bandwidth.
+    """
 
     def __init__(self, bandwidths: NDArray, risk: NDArray, weight: NDArray):
         self.bandwidths, self.risk, self.weight = bandwidths, risk, weight
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, loss: str = "zero_one", ax: Axes | None = None) -> BandwidthDisplay:
+        """From a fitted `PNUClassifier` with a Gaussian kernel.
+
+        Parameters
+        ----------
+        estimator : PNUClassifier
+            The classifier.
+        loss : str
+            "zero_one" or "squared".
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         check_is_fitted(estimator)
         table = estimator.search_
         return cls(table.bandwidths, getattr(table, loss).min(axis=(1, 2)), table.weight.sum(axis=(1, 2))).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> BandwidthDisplay:
+        """Draw risk and weight of every bandwidth.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         ax = _axes(ax)
         places = np.arange(len(self.bandwidths))
         ax.bar(places, self.weight, color=COLORS["unlabeled"], alpha=0.45, label="part in the model")
@@ -106,6 +156,15 @@ class VarianceRatioDisplay(_Display):
     For the zero-one loss and a fixed classifier, with ψ_c the variances of the means of P, N and U losses,
 
         Var[PNU at the best mix] = ψ_P + ψ_N − (ψ_N − ψ_P)² / (ψ_P + ψ_N + ψ_U).
+
+    Parameters
+    ----------
+    n_unlabeled : array
+        Numbers of unlabelled rows.
+    ratio : array
+        Variance ratios at these numbers of rows.
+    here : (float, float), optional
+        The point to mark.
     """
 
     def __init__(self, n_unlabeled: NDArray, ratio: NDArray, here: tuple[float, float] | None = None):
@@ -122,7 +181,23 @@ class VarianceRatioDisplay(_Display):
         error_rates: tuple[float, float] = (0.2, 0.2),
         ax: Axes | None = None,
     ) -> VarianceRatioDisplay:
-        """For a classifier that errs on these shares of the positive and of the negative class."""
+        """For a classifier that errs on these shares of the positive and of the negative class.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives in the population, which the unlabelled rows are drawn from.
+        n_positive : int
+            Labelled positive rows.
+        n_negative : int
+            Labelled negative rows.
+        n_unlabeled : int
+            Unlabelled rows.
+        error_rates : (float, float), optional
+            Shares of positives and of negatives that the model gets wrong.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         most = max(1000, 10 * (n_unlabeled or 100))
         sizes = np.unique(np.geomspace(1, most, 120).astype(int))
         ratios = np.array([variance_ratio(prior, n_positive, n_negative, n, error_rates) for n in sizes])
@@ -132,6 +207,13 @@ class VarianceRatioDisplay(_Display):
         return cls(sizes, ratios, here).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> VarianceRatioDisplay:
+        """Draw the ratio against the number of rows.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         ax = _axes(ax)
         ax.plot(self.n_unlabeled, self.ratio, color=COLORS["negative"])
         ax.axhline(1, color=COLORS["unlabeled"], linestyle=":", label="labelled rows alone")
@@ -155,14 +237,34 @@ def variance_ratio(
 
 
 class PriorDisplay(_Display):
-    """A class prior with its interval beside the share of positives among the labelled rows."""
+    """A class prior with its interval beside the share of positives among the labelled rows.
+
+    Parameters
+    ----------
+    value : float
+        The prior.
+    interval : (float, float), optional
+        Its confidence interval.
+    labeled_share : float, optional
+        Share of positives among the labelled rows.
+    """
 
     def __init__(self, value: float, interval: tuple[float, float] | None, labeled_share: float | None = None):
         self.value, self.interval, self.labeled_share = value, interval, labeled_share
 
     @classmethod
     def from_estimator(cls, estimator: Any, y: ArrayLike | None = None, *, ax: Axes | None = None) -> PriorDisplay:
-        """The prior of a fitted two-class `PNUClassifier`; y adds the share among the labelled rows."""
+        """The prior of a fitted two-class `PNUClassifier`; y adds the share among the labelled rows.
+
+        Parameters
+        ----------
+        estimator : PNUClassifier
+            The classifier.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         check_is_fitted(estimator)
         share = None
         if y is not None:
@@ -171,6 +273,13 @@ class PriorDisplay(_Display):
         return cls(estimator.prior_, estimator.prior_interval_, share).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PriorDisplay:
+        """Draw prior, interval and labelled share.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         ax = _axes(ax)
         if self.interval is not None:
             ax.plot(self.interval, [0, 0], color=COLORS["positive"], linewidth=4, alpha=0.5, label="interval")
@@ -183,13 +292,32 @@ class PriorDisplay(_Display):
 
 
 class ScoreDisplay(_Display):
-    """The distribution of scores on P, N and U rows."""
+    """The distribution of scores on P, N and U rows.
+
+    Parameters
+    ----------
+    scores : dict
+        Scores by group: positive, negative, unlabeled.
+    """
 
     def __init__(self, scores: dict[str, NDArray]):
         self.scores = scores
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> ScoreDisplay:
+        """From a fitted classifier and rows.
+
+        Parameters
+        ----------
+        estimator : PNUClassifier
+            The classifier.
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         codes = decode_labels(y, estimator.unlabeled, classes=estimator.classes_).codes
         return cls.from_codes(codes, estimator.decision_function(X)).plot(ax)
 
@@ -197,13 +325,46 @@ class ScoreDisplay(_Display):
     def from_predictions(
         cls, y_true: ArrayLike, y_score: ArrayLike, *, unlabeled: Any = None, pos_label: Any = None, ax: Any = None
     ) -> ScoreDisplay:
+        """From labels and scores.
+
+        Parameters
+        ----------
+        y_true : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        y_score : array (rows,)
+            g(x), positive for the positive class. For probabilities pass threshold=0.5.
+        unlabeled : object, optional
+            The value in y that marks unlabelled rows; missing values always do.
+        pos_label : object, optional
+            The positive class, by default the greater label.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         return cls.from_codes(decode_labels(y_true, unlabeled, pos_label).codes, np.asarray(y_score)).plot(ax)
 
     @classmethod
     def from_codes(cls, codes: NDArray, scores: NDArray) -> ScoreDisplay:
+        """From scores and class codes, without drawing.
+
+        Parameters
+        ----------
+        codes : array (rows,)
+            Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
+        scores : array (rows,)
+            Scores.
+        """
         return cls({name: scores[codes == code] for name, code in CODES.items()})
 
     def plot(self, ax: Axes | None = None, *, bins: int = 20) -> ScoreDisplay:
+        """Draw one histogram per group.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        bins : int
+            Number of bins.
+        """
         ax = _axes(ax)
         every = np.concatenate(list(self.scores.values()))
         edges = np.linspace(every.min(), every.max() + 1e-9, bins + 1)
@@ -228,7 +389,19 @@ class ScoreDisplay(_Display):
 
 
 class BoundaryDisplay(_Display):
-    """A classifier of two columns: its score as colour, its boundary as a line, and the rows."""
+    """A classifier of two columns: its score as colour, its boundary as a line, and the rows.
+
+    Parameters
+    ----------
+    grid : two arrays (n, n)
+        Coordinates of the grid.
+    score : array (n, n)
+        g on the grid.
+    X : array (rows, 2)
+        The rows to draw.
+    codes : array (rows,)
+        Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
+    """
 
     def __init__(self, grid: tuple[NDArray, NDArray], score: NDArray, X: NDArray, codes: NDArray):
         self.grid, self.score, self.X, self.codes = grid, score, X, codes
@@ -237,6 +410,21 @@ class BoundaryDisplay(_Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, resolution: int = 120, ax: Axes | None = None
     ) -> BoundaryDisplay:
+        """From a fitted classifier of two columns.
+
+        Parameters
+        ----------
+        estimator : PNUClassifier
+            The classifier.
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        resolution : int
+            Grid points along each axis.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         check_is_fitted(estimator)
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != 2:
@@ -249,6 +437,13 @@ class BoundaryDisplay(_Display):
         return cls((grid[0], grid[1]), score, X, codes).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> BoundaryDisplay:
+        """Draw score, boundary and rows.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
         ax = _axes(ax)
         limit = float(np.abs(self.score).max()) or 1.0
         ax.contourf(*self.grid, self.score, levels=np.linspace(-limit, limit, 15), cmap="PuOr_r", alpha=0.35)

@@ -26,10 +26,14 @@ class Basis(ABC):
 
     Attributes
     ----------
-    intercept : whether an unpenalised intercept joins the basis functions.
-    has_bandwidth : whether there is a bandwidth to choose; if not, `bandwidths` is a single NaN.
-    bandwidths : all bandwidths to be tried.
-    origin : a point amid the data.
+    intercept
+        whether an unpenalised intercept joins the basis functions.
+    has_bandwidth
+        whether there is a bandwidth to choose; if not, `bandwidths` is a single NaN.
+    bandwidths
+        all bandwidths to be tried.
+    origin
+        a point amid the data.
     """
 
     intercept: ClassVar[bool]

@@ -44,40 +44,66 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     Parameters
     ----------
-    risk : "pnu", "punu", "pn", "pu" or "nu". If a group of rows is missing, the risk that can do without it is used.
-    loss : name of a loss, or a `Loss`.
-    kernel : "rbf" (Gaussians), "laplace" (exp(−|x − c|₁ / σ)) or "polynomial" (cubic), all around `centers` and without
+    risk
+        "pnu", "punu", "pn", "pu" or "nu". If a group of rows is missing, the risk that can do without it is used.
+    loss
+        name of a loss, or a `Loss`.
+    kernel
+        "rbf" (Gaussians), "laplace" (exp(−|x − c|₁ / σ)) or "polynomial" (cubic), all around `centers` and without
         intercept, or "linear", with an unpenalised intercept.
-    prior : share of positives in the population; a mapping from class to share for more than two classes; the name
-        of a method or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None
-        estimates it (`AutoPrior`).
-    mix : η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
-    alpha : λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
-    bandwidth : σ of the kernel, as in exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median
+    prior
+        share of positives in the population; a mapping from class to share for more than two classes; the name of a
+        method or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None estimates
+        it (`AutoPrior`).
+    mix
+        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
+    alpha
+        λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
+    bandwidth
+        σ of the kernel, as in exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median
         distance.
-    centers : "auto" (all rows up to 500, beyond that the labelled ones and a random choice of the others),
-        "labeled", "all", a number or an array.
-    selection : "average" predicts with all candidates weighted by their validation risk, "best" with the best one.
-    tie_break : with "best", "risk" settles ties by the squared-loss risk, "first" takes the first as the paper did.
-    cv : number of folds, a scikit-learn splitter, or pairs of row numbers.
-    sampling : "case_control" if the unlabelled rows alone stand for the population, "single_set" if all rows do.
-    unlabeled : the value in y that marks unlabelled rows; missing values always do.
-    pos_label : the positive class, by default the greater label.
-    n_jobs : threads to search bandwidths and folds with. The result does not depend on it.
-    random_state : seed of the folds and of the choice of centres.
-    verbose : 1 reports progress on stderr.
+    centers
+        "auto" (all rows up to 500, beyond that the labelled ones and a random choice of the others), "labeled", "all",
+        a number or an array.
+    selection
+        "average" predicts with all candidates weighted by their validation risk, "best" with the best one.
+    tie_break
+        with "best", "risk" settles ties by the squared-loss risk, "first" takes the first as the paper did.
+    cv
+        number of folds, a scikit-learn splitter, or pairs of row numbers.
+    sampling
+        "case_control" if the unlabelled rows alone stand for the population, "single_set" if all rows do.
+    unlabeled
+        the value in y that marks unlabelled rows; missing values always do.
+    pos_label
+        the positive class, by default the greater label.
+    n_jobs
+        threads to search bandwidths and folds with. The result does not depend on it.
+    random_state
+        seed of the folds and of the choice of centres.
+    verbose
+        1 reports progress on stderr.
 
     Attributes
     ----------
-    classes_ : (negative, positive), or all classes in order.
-    prior_ : the prior used; `prior_interval_` its 90 % confidence interval if it was estimated.
-    mix_, alpha_, bandwidth_ : the best candidate's values.
-    search_ : every candidate with its validation results.
-    risk_ : validation risk of the final model with standard error and interval (two classes).
-    n_iter_, converged_ : most iterations that a fit took, and whether all met their tolerance.
-    calibration_ : slope and shift from scores to log-odds, None for the squared loss.
-    validation_scores_ : scores of rows that were held out when they were scored (out of fold, or of X_val).
-    coef_, intercept_, centers_, bandwidths_ : the model.
+    classes_
+        (negative, positive), or all classes in order.
+    prior_
+        the prior used; `prior_interval_` its 90 % confidence interval if it was estimated.
+    mix_, alpha_, bandwidth_
+        the best candidate's values.
+    search_
+        every candidate with its validation results.
+    risk_
+        validation risk of the final model with standard error and interval (two classes).
+    n_iter_, converged_
+        most iterations that a fit took, and whether all met their tolerance.
+    calibration_
+        slope and shift from scores to log-odds, None for the squared loss.
+    validation_scores_
+        scores of rows that were held out when they were scored (out of fold, or of X_val).
+    coef_, intercept_, centers_, bandwidths_
+        the model.
 
     Examples
     --------
@@ -146,6 +172,19 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
         With a held-out set X_val, y_val (it may have unlabelled rows too) candidates are judged on it instead of by
         cross-validation.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        X_val : like X, optional
+            Held-out rows to judge candidates on, instead of cross-validation.
+        y_val : like y, optional
+            Their labels, of which any may be missing.
         """
         check_parameters(self)
         self.__dict__.pop("_statistics", None)  # of partial_fit
@@ -185,6 +224,15 @@ class PNUClassifier(PartiallyLabeledClassifier):
         The first call needs all `classes`. It also fixes the centres: give them, or let the first batch be typical.
         The model is solved anew after every batch, so batches of many rows are better than many batches. Until there
         are labelled rows enough to validate with, rows are counted and the model stays unfitted.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        classes : array, optional
+            All labels that will ever occur; needed by the first call.
         """
         return add_batch(self, X, y, classes)
 
@@ -278,7 +326,13 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray:
-        """Class probabilities under the population prior, columns as in `classes_`."""
+        """Class probabilities under the population prior, columns as in `classes_`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         return probabilities(self.decision_function(X), getattr(self, "calibration_", None), self.prior_)
 
     def _repr_html_inner(self) -> str:
@@ -289,12 +343,24 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return bundle | {kind: text + learnt_table(self) for kind, text in bundle.items() if kind == "text/html"}
 
     def save(self, path: Any) -> None:
-        """Write the fitted model to a file that `pnulearn.load` reads without running code."""
+        """Write the fitted model to a file that `pnulearn.load` reads without running code.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         write_archive(path, "PNUClassifier", contents(self))
 
 
 def load(path: Any) -> PNUClassifier:
-    """A classifier that was written by `PNUClassifier.save`."""
+    """A classifier that was written by `PNUClassifier.save`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    """
     kind, content = read_archive(path, (SearchTable, RiskEstimate))
     if kind != "PNUClassifier":
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a PNUClassifier.")

@@ -27,6 +27,15 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     `PNUStratifiedKFold` keeps unlabelled rows out of the training folds, but a search that refits its winner hands
     it every row. `LabeledOnly(SVC())` takes them; `SVC()` itself refuses a missing label.
 
+    Parameters
+    ----------
+    classifier
+        any scikit-learn classifier or pipeline; the fitted copy is `classifier_`.
+    unlabeled
+        the value that marks unlabelled rows, besides missing values.
+
+    Examples
+    --------
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.svm import SVC
     >>> from pnulearn import PNUStratifiedKFold, make_pnu_scorer
@@ -41,11 +50,6 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ... )
     >>> search.fit(X, y).predict([[2, 2], [0, 0]]).tolist()
     [1.0, 0.0]
-
-    Parameters
-    ----------
-    classifier : any scikit-learn classifier or pipeline; the fitted copy is `classifier_`.
-    unlabeled : the value that marks unlabelled rows, besides missing values.
     """
 
     def __init__(self, classifier: Any, *, unlabeled: Any = None):
@@ -53,7 +57,19 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.unlabeled = unlabeled
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> LabeledOnly:
-        """Fit a copy of the classifier; parameters with one value per row are cut as the rows are."""
+        """Fit a copy of the classifier; parameters with one value per row are cut as the rows are.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        **fit_params : object
+            Passed on to the classifier's `fit`.
+        """
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         labels = decode_labels(y, self.unlabeled)
@@ -80,24 +96,52 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return MetadataRouter(owner=type(self).__name__).add(classifier=self.classifier, method_mapping=mapping)
 
     def predict(self, X: Any) -> NDArray:
-        """Class labels as they were in y; never the unlabelled marker."""
+        """Class labels as they were in y; never the unlabelled marker.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         check_is_fitted(self)
         return self.classifier_.predict(X)
 
     @_can("decision_function")
     def decision_function(self, X: Any) -> NDArray:
-        """The classifier's own scores."""
+        """The classifier's own scores.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         check_is_fitted(self)
         return self.classifier_.decision_function(X)
 
     @_can("predict_proba")
     def predict_proba(self, X: Any) -> NDArray:
-        """The classifier's own probabilities, which are those of the labelled rows' class shares."""
+        """The classifier's own probabilities, which are those of the labelled rows' class shares.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         check_is_fitted(self)
         return self.classifier_.predict_proba(X)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The classifier's own score on the labelled rows. `make_pnu_scorer` uses the unlabelled rows too."""
+        """The classifier's own score on the labelled rows. `make_pnu_scorer` uses the unlabelled rows too.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        """
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
         rows = np.flatnonzero(labels.codes != UNLABELED)

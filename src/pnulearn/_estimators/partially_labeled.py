@@ -41,12 +41,24 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         return Samples(X, labels.codes, weight, len(labels.classes))
 
     def decision_function(self, X: Any) -> NDArray:
-        """Scores: positive for the positive class; with more than two classes, one column per class."""
+        """Scores: positive for the positive class; with more than two classes, one column per class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         check_is_fitted(self)
         return self._scores(read_features(self, X, reset=False))
 
     def predict(self, X: Any) -> NDArray:
-        """Class labels as they were in y; never the unlabelled marker."""
+        """Class labels as they were in y; never the unlabelled marker.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -54,6 +66,15 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         """Accuracy on the labelled rows of y; unlabelled rows are left out, never counted as a class.
 
         For an unbiased estimate that uses the unlabelled rows too, see `pnulearn.pnu_risk`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
         """
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)

@@ -23,6 +23,19 @@ class PNUStratifiedKFold(BaseCrossValidator):
     Most classifiers cannot be fitted on rows without a label, so those rows are held out for scoring only. For a
     classifier that learns from them, such as `PNUClassifier`, pass train_on_unlabeled=True.
 
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    train_on_unlabeled : bool
+        Whether unlabelled rows are among the training rows.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Examples
+    --------
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 4
     >>> for train, test in PNUStratifiedKFold(2, random_state=0).split(y=y):
     ...     print(sorted(str(y[i]) for i in test))
@@ -44,11 +57,31 @@ class PNUStratifiedKFold(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds."""
+        """The number of folds.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        groups : ignored
+            For scikit-learn's sake.
+        """
         return self.n_splits
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[NDArray, NDArray]]:
-        """Yield (train, test) row numbers; X is not looked at and may be left out."""
+        """Yield (train, test) row numbers; X is not looked at and may be left out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        groups : ignored
+            For scikit-learn's sake.
+        """
         if y is None:
             raise ValueError("PNUStratifiedKFold needs y: it spreads the positive, negative and unlabelled rows.")
         codes = decode_labels(y, self.unlabeled).codes
@@ -56,7 +89,13 @@ class PNUStratifiedKFold(BaseCrossValidator):
             yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test
 
     def split_codes(self, codes: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-        """The same for class codes, −1 being unlabelled; every row that is not tested is for training."""
+        """The same for class codes, −1 being unlabelled; every row that is not tested is for training.
+
+        Parameters
+        ----------
+        codes : array (rows,)
+            Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
+        """
         order = check_random_state(self.random_state).permutation(len(codes))
         fold = assign_folds(codes, self.n_splits, order)
         for k in range(self.n_splits):

@@ -21,12 +21,22 @@ DTYPES = ("float32", "float64")
 class Design:
     """The agreement between all who collect statistics that are to be added up.
 
-    columns : names in the order of the features, or None for plain arrays.
-    classes : in code order, (negative, positive) if there are two.
-    basis : the basis functions, with all bandwidths to be tried.
-    n_folds, seed : a row's fold is a hash of the name of its file and its place in it.
-    dtype : precision of the features; sums are always float64.
-    unlabeled : the marker of unlabelled rows, besides missing values.
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Names of the feature columns; None for plain arrays.
+    classes : array
+        In code order, (negative, positive) if there are two.
+    basis : Basis
+        The basis functions, with all bandwidths to be tried.
+    n_folds : int
+        Number of folds.
+    seed : int
+        A row's fold is a hash of it, the name of its file and its place there.
+    dtype : str
+        "float32" or "float64", the precision of the features; sums are always float64.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
     """
 
     columns: tuple[str, ...] | None
@@ -56,7 +66,17 @@ class Design:
         return self.basis.origin
 
     def folds(self, name: str, start: int, n_rows: int) -> NDArray:
-        """Fold numbers of `n_rows` consecutive rows of the file `name`, from row number `start` on."""
+        """Fold numbers of `n_rows` consecutive rows of the file `name`, from row number `start` on.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file or batch, which decides the folds of its rows.
+        start : int
+            Number of the first row in its file.
+        n_rows : int
+            Number of rows.
+        """
         return (position_keys(name, self.seed, start, n_rows) % np.uint64(self.n_folds)).astype(np.intp)
 
     @cached_property
@@ -69,7 +89,13 @@ class Design:
         return digest.hexdigest()[:16]
 
     def differences(self, other: Design) -> list[str]:
-        """In words, what keeps the statistics of two designs apart."""
+        """In words, what keeps the statistics of two designs apart.
+
+        Parameters
+        ----------
+        other : Design
+            Another design.
+        """
         found = [
             f"{name} ({getattr(self, name)!r} and {getattr(other, name)!r})"
             for name in ("columns", "n_folds", "seed", "dtype")

@@ -29,6 +29,15 @@ class PNUStatistics:
     `sums` has shape (folds, bandwidths, groups, (b + 1)(b + 2) / 2): upper triangles, row by row. Statistics of the
     same design add and subtract; those of another are refused.
 
+    Parameters
+    ----------
+    design : Design
+        What all statistics that are added up agree on.
+    sums : array (folds, bandwidths, groups, (b + 1)(b + 2) / 2)
+        Upper triangles, row by row.
+
+    Examples
+    --------
     >>> from pnulearn._basis.linear import LinearBasis
     >>> design = Design(None, np.array([0, 1]), LinearBasis(np.zeros(1)), n_folds=2)
     >>> monday = PNUStatistics.of(design, [[1.0], [2.0], [3.0]], [0, 1, None], name="monday")
@@ -42,12 +51,32 @@ class PNUStatistics:
 
     @classmethod
     def zero(cls, design: Design) -> PNUStatistics:
-        """The statistics of no rows."""
+        """The statistics of no rows.
+
+        Parameters
+        ----------
+        design : Design
+            What all statistics that are added up agree on.
+        """
         return cls(design, zero_sums(design))
 
     @classmethod
     def of(cls, design: Design, X: Any, y: Any, *, name: str = "", start: int = 0) -> PNUStatistics:
-        """The statistics of rows in memory; `name` and `start` say where they come from, which decides their folds."""
+        """The statistics of rows in memory; `name` and `start` say where they come from, which decides their folds.
+
+        Parameters
+        ----------
+        design : Design
+            What all statistics that are added up agree on.
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        name : str
+            Name of the file or batch, which decides the folds of its rows.
+        start : int
+            Number of the first row in its file.
+        """
         accumulator = Accumulator(design)
         for block in blocks_of([ArrayBatch.of(X, y)], design, name, start):
             accumulator.add(block)
@@ -68,7 +97,17 @@ class PNUStatistics:
         return self.design.fingerprint
 
     def moments(self, group: int, bandwidth: int = 0, fold: int | None = None) -> Moments:
-        """Count, sum and sum of outer products of a group's features, in one fold or in all."""
+        """Count, sum and sum of outer products of a group's features, in one fold or in all.
+
+        Parameters
+        ----------
+        group : int
+            Class code, or the number of classes for U.
+        bandwidth : int
+            Number of the bandwidth.
+        fold : int, optional
+            The fold; all of them by default.
+        """
         part = self.sums[:, bandwidth, group].sum(axis=0) if fold is None else self.sums[fold, bandwidth, group]
         full = unpacked(part)
         return Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1])
@@ -95,12 +134,24 @@ class PNUStatistics:
         return PNUStatistics(self.design, sums)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write to a file, replacing an older one only when complete."""
+        """Write to a file, replacing an older one only when complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         write_archive(path, KIND, self._content(), compress=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> PNUStatistics:
-        """Statistics that were written by `save`."""
+        """Statistics that were written by `save`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         return cls._from_archive(path)
 
     def to_bytes(self) -> bytes:
@@ -111,7 +162,13 @@ class PNUStatistics:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PNUStatistics:
-        """Statistics that were packed by `to_bytes`."""
+        """Statistics that were packed by `to_bytes`.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` returned.
+        """
         return cls._from_archive(io.BytesIO(data))
 
     @classmethod

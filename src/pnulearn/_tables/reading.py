@@ -27,6 +27,19 @@ def read_table(
     """The table in a file, or on standard input if path is "-".
 
     Empty cells, NA, NaN, null and None are missing, and so is any further marker in `missing`.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    missing : tuple of str
+        Further markers of missing cells.
+    encoding : str, optional
+        Found out by default.
+    delimiter : str, optional
+        Found out by default.
+    header : bool
+        Whether the first line holds names.
     """
     need_arrow()
     source = "standard input" if str(path) == "-" else Path(path).name

@@ -34,11 +34,29 @@ class SMIRClassifier(Rival):
 
     Parameters
     ----------
-    information : γ, the weight of the mutual information; None searches 10⁻⁵ … 10².
-    alpha : how far λ stays above the convexity limit; None searches 10⁻⁵ … 10².
-    bandwidth : σ of the Gaussian kernel; None searches the paper's multiples of the median distance.
-    prior : π, as in `PNUClassifier`.
+    information
+        γ, the weight of the mutual information; None searches 10⁻⁵ … 10².
+    alpha
+        how far λ stays above the convexity limit; None searches 10⁻⁵ … 10².
+    bandwidth
+        σ of the Gaussian kernel; None searches the paper's multiples of the median distance.
+    prior
+        π, as in `PNUClassifier`.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or pairs of row numbers.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    verbose : int
+        1 reports progress.
 
+    Examples
+    --------
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
     >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
     >>> SMIRClassifier(information=0.1, bandwidth=0.5, prior=0.5).fit(X, y).predict(X).tolist()
@@ -87,7 +105,13 @@ class SMIRClassifier(Rival):
         return parts
 
     def predict_proba(self, X: Any) -> NDArray:
-        """Class posteriors under the population shares, one column per class."""
+        """Class posteriors under the population shares, one column per class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         check_is_fitted(self)
         X = read_features(self, X, reset=False)
         return _posteriors(self._features(X, self.centers_, self.bandwidth_) @ self.dual_coef_)

@@ -36,15 +36,30 @@ def pnu_auc(
 ) -> RiskEstimate:
     """Probability that a positive row scores above a negative one, ties counting a half.
 
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    mix
+        as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least estimated
+        variance. The estimate may exceed 1 if mix is near −1 or 1.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+
+    Examples
+    --------
     >>> y = [1] * 4 + [0] * 4 + [None] * 6
     >>> score = [4, 3, 2, -1, 1, -2, -3, -4, 5, 2.5, 0, -0.5, -1.5, -5]
     >>> print(pnu_auc(y, score, prior=0.4))
     0.9262 ± 0.0938, 95 % interval 0.5264 to 1.0000 (mix 0.07)
-
-    Parameters
-    ----------
-    mix : as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least
-        estimated variance. The estimate may exceed 1 if mix is near −1 or 1.
     """
     prior, confidence = read_share(prior), read_share(confidence, "confidence")
     groups = read_groups(y_true, unlabeled, pos_label)

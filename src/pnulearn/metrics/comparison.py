@@ -27,6 +27,23 @@ class Comparison:
 
     Judging row by row cancels what the models have in common, so the interval of the difference is narrower than
     the two intervals suggest.
+
+    Parameters
+    ----------
+    first : RiskEstimate
+        Risk of the first model.
+    second : RiskEstimate
+        Risk of the second model.
+    difference : float
+        First risk minus second.
+    stderr : float
+        Standard error.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+    confidence : float
+        Probability that the interval is to hold the truth with.
     """
 
     first: RiskEstimate
@@ -43,7 +60,15 @@ class Comparison:
         return "first" if self.high < 0 else "second" if self.low > 0 else "undecided"
 
     def sentence(self, first: str, second: str) -> str:
-        """Who is better in words that are no stronger than the evidence, e.g. "with U", "without"."""
+        """Who is better in words that are no stronger than the evidence, e.g. "with U", "without".
+
+        Parameters
+        ----------
+        first : str
+            Words for the first model, e.g. "with U".
+        second : str
+            Words for the second model.
+        """
         gap, margin = -100 * self.difference, 50 * (self.high - self.low)
         words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
         chance = "chance alone could explain" if self.verdict == "undecided" else "is more than chance explains"
@@ -76,6 +101,27 @@ def compare(
     """Compare two fitted classifiers on rows that neither was fitted to; y may have unlabelled rows.
 
     Models answer through decision_function, predict_proba or predict, whichever they have.
+
+    Parameters
+    ----------
+    model_a : classifier
+        The first model, fitted.
+    model_b : classifier
+        The second model, fitted.
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    y : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    loss : str or Loss
+        Name of a loss, or a `Loss`.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
     """
     labels = decode_labels(y, unlabeled, pos_label)
     refuse_more_than_two(labels.classes)
@@ -104,7 +150,23 @@ def compare_scores(
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
 ) -> Comparison:
-    """The comparison of scores on P, on N and on U, at a mix that is the same for both."""
+    """The comparison of scores on P, on N and on U, at a mix that is the same for both.
+
+    Parameters
+    ----------
+    scores : sequence of three arrays
+        g on P, on N and on U.
+    others : sequence of three arrays
+        The same of the second model.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    mix : float
+        η, the same for both.
+    loss : str or Loss
+        Name of a loss, or a `Loss`.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    """
     loss, risk = as_loss(loss), pnu(prior, mix)
     first, second = (estimate_risk(groups, prior, mix, loss, confidence) for groups in (scores, others))
     variance = paired_variance(risk, loss, scores, others)

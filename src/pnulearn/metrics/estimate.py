@@ -11,6 +11,21 @@ from scipy.special import expit, logit, ndtri
 class Estimate:
     """A value with its standard error and confidence interval.
 
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    stderr : float
+        Standard error.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+
+    Examples
+    --------
     >>> print(Estimate(0.8, 0.05, 0.68, 0.88))
     0.8000 ± 0.0500, 95 % interval 0.6800 to 0.8800
     """
@@ -33,6 +48,23 @@ class Estimate:
 class RiskEstimate(Estimate):
     """A risk (or AUC) with its standard error, its confidence interval and the mix that was used.
 
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    stderr : float
+        Standard error.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+    mix : float
+        η that was used.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+
+    Examples
+    --------
     >>> print(RiskEstimate(0.21, 0.04, 0.14, 0.3, 0.46))
     0.2100 ± 0.0400, 95 % interval 0.1400 to 0.3000 (mix 0.46)
     """

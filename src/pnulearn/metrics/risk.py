@@ -40,22 +40,41 @@ def pnu_risk(
 
     The rows must not have been used to fit the model. Rows with a missing y are unlabelled.
 
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior
+        share of positives in the population, which the unlabelled rows are drawn from.
+    mix
+        weight of U in [−1, 1]; −1, 0, 1 are the NU, PN and PU risks. "optimal" has the least estimated variance for
+        these rows, "heuristic" would have it for equal variances and unlimited U. Numbers and "heuristic" are exactly
+        unbiased. "optimal" depends on the rows; with ten labels of each class and the squared loss that is a bias of
+        0.07 standard deviations and an interval that holds the truth in 90 % of cases, not 95 %. For the other losses,
+        or from fifty labels on, simulation shows neither (benchmarks/judge_monte_carlo.py).
+    loss : str or Loss
+        Name of a loss, or a `Loss`.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    nonnegative
+        clip the class risk that is read off U at zero. Never negative, but biased upwards for good models.
+    threshold : float
+        What to subtract from the scores.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    sample_weight
+        only proportions matter; the standard error counts (Σ w)² / Σ w² rows in each sample.
+
+    Examples
+    --------
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 6
     >>> score = [2, 1, 1, -1, -2, -1, -1, 1] + [1, -1, -1, -2, 1, -3]
     >>> print(pnu_risk(y, score, prior=0.4))
     0.2342 ± 0.1747, 95 % interval 0.0776 to 0.5598 (mix 0.14)
-
-    Parameters
-    ----------
-    y_score : g(x), positive for the positive class. For probabilities pass threshold=0.5.
-    prior : share of positives in the population, which the unlabelled rows are drawn from.
-    mix : weight of U in [−1, 1]; −1, 0, 1 are the NU, PN and PU risks. "optimal" has the least estimated variance
-        for these rows, "heuristic" would have it for equal variances and unlimited U. Numbers and "heuristic" are
-        exactly unbiased. "optimal" depends on the rows; with ten labels of each class and the squared loss that is a
-        bias of 0.07 standard deviations and an interval that holds the truth in 90 % of cases, not 95 %. For the other
-        losses, or from fifty labels on, simulation shows neither (benchmarks/judge_monte_carlo.py).
-    nonnegative : clip the class risk that is read off U at zero. Never negative, but biased upwards for good models.
-    sample_weight : only proportions matter; the standard error counts (Σ w)² / Σ w² rows in each sample.
     """
     groups = read_groups(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
@@ -72,7 +91,25 @@ def estimate_risk(
     weights: Sequence[ArrayLike] | None = None,
     nonnegative: bool = False,
 ) -> RiskEstimate:
-    """`pnu_risk` of scores that are already apart: g on P, on N and on U."""
+    """`pnu_risk` of scores that are already apart: g on P, on N and on U.
+
+    Parameters
+    ----------
+    scores : sequence of three arrays
+        g on P, on N and on U.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    mix : float or str
+        Weight η of U in [−1, 1], or the rule that chooses it, as in `pnu_risk`.
+    loss : str or Loss
+        Name of a loss, or a `Loss`.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    weights : sequence of three arrays, optional
+        Weights of the rows of P, N and U.
+    nonnegative : bool
+        Clip the class risk that is read off U at zero.
+    """
     loss = as_loss(loss)
     prior = read_share(prior)
     pairs = [loss_pairs(g, loss) for g in scores]

@@ -55,6 +55,23 @@ def make_pnu_scorer(
     The score is minus the PNU risk, so greater is better, and for the zero-one loss 1 + score estimates the accuracy.
     The mix is by default the heuristic one, which is the same for all candidates and keeps their scores comparable.
 
+    Parameters
+    ----------
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    mix : float or str
+        Weight η of U in [−1, 1], or the rule that chooses it, as in `pnu_risk`.
+    loss : str or Loss
+        Name of a loss, or a `Loss`.
+    nonnegative : bool
+        Clip the class risk that is read off U at zero.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score

@@ -23,26 +23,58 @@ from pnulearn.priors.given import read_share
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
     """Share of positives among the rows called positive, in a population with that class prior.
 
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score
+        rows with a score above `threshold` (by default 0; take 0.5 for probabilities) are called positive.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    **options
+        threshold, confidence, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+
+    Examples
+    --------
     >>> y = [1] * 10 + [0] * 10 + [None] * 100
     >>> score = [1] * 8 + [-1] * 2 + [1] * 1 + [-1] * 9 + [1] * 35 + [-1] * 65
     >>> print(pnu_precision(y, score, prior=0.4))
     0.8700 ...
-
-    Parameters
-    ----------
-    y_score : rows with a score above `threshold` (by default 0; take 0.5 for probabilities) are called positive.
-    options : threshold, confidence, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
     return _estimate(_precision, y_true, y_score, prior, **options)
 
 
 def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
-    """Share of positives that are called positive, 1 − FNR. Options as in `pnu_precision`."""
+    """Share of positives that are called positive, 1 − FNR. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    **options : object
+        Further arguments, passed on.
+    """
     return _estimate(_recall, y_true, y_score, prior, **options)
 
 
 def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
-    """Harmonic mean of precision and recall in a population with that class prior. Options as in `pnu_precision`."""
+    """Harmonic mean of precision and recall in a population with that class prior. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    **options : object
+        Further arguments, passed on.
+    """
     return _estimate(_f1, y_true, y_score, prior, **options)
 
 

@@ -15,7 +15,21 @@ from pnulearn.priors.scores import ScorePrior
 
 
 class AutoPrior(PriorEstimator):
-    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about what it assumes."""
+    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about what it assumes.
+
+    Parameters
+    ----------
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    """
 
     method = "auto"
 

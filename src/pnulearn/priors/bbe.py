@@ -22,6 +22,25 @@ class BBEPrior(PositiveUnlabeledPrior):
 
     q is the share of rows scoring at least t by a classifier of P against U, held out. Unlike `ROCPrior` the bound
     only chooses the threshold and is not part of the answer.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    delta : float
+        δ, the probability with which the bound may fail.
+    gamma : float
+        γ, the weight of the widths in the choice of the threshold.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "bbe"

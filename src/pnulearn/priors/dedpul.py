@@ -23,6 +23,21 @@ class DEDPULPrior(PositiveUnlabeledPrior):
     Each unlabelled row is negative with probability max(0, 1 − (1 − α) r), α ← their mean, θ = 1 − α. The densities
     are kernel estimates on log-odds; the ratio is capped at 50, smoothed, made monotone in s and, unlike in the
     published code, scaled to mean one over U as a density ratio must be, so that EM cannot run away to θ = 0.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "dedpul"

@@ -27,6 +27,21 @@ class EMPrior(PriorEstimator):
     It climbs a concave likelihood, so the start does not matter. The probabilities are held out and calibrated; they
     come from kernel ridge candidates, or from `classifier` if one is given. Where they are wrong the estimate is
     biased, which `ScorePrior` avoids.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "em"

@@ -36,6 +36,27 @@ def energy_prior(
     simplex. Columns are standardised first; beyond 5000 distinct unlabelled rows (2000 of a class) a random choice
     that does not depend on the order of the rows is used. n_bootstrap=0 skips the interval.
 
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    codes : array (rows,)
+        −1 for U, else the class; 1 is positive.
+    weight : array (rows,), optional
+        Weights of the rows.
+    n_classes : int
+        Number of classes.
+    bias_correction : bool
+        Leave the pairs of a row with itself out.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [0.15], [0.05], [1.1]])
     >>> print(energy_prior(X, np.array([0, 0, 1, 1, -1, -1, -1, -1]), n_bootstrap=0))
@@ -58,6 +79,23 @@ class EnergyPrior(PriorEstimator):
 
     `bias_correction=False` is the published V-statistic; see `energy_prior` for the formula and for what it does.
 
+    Parameters
+    ----------
+    bias_correction : bool
+        Leave the pairs of a row with itself out.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Examples
+    --------
     >>> X = [[0.0], [0.2], [1.0], [1.2], [0.1], [0.15], [0.05], [1.1]]
     >>> EnergyPrior(n_bootstrap=0).fit(X, ["no", "no", "yes", "yes", None, None, None, None]).prior_
     0.219

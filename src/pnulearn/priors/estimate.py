@@ -17,6 +17,23 @@ class PriorEstimate:
     arrays with one entry per class. `raw` is the estimate before it was moved into the open interval (0, 1);
     `low` and `high` are NaN when no interval was asked for.
 
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    method : str
+        Name of the method.
+    raw : float
+        The estimate before it was moved into (0, 1).
+
+    Examples
+    --------
     >>> print(PriorEstimate(0.31, 0.24, 0.38, 0.9, "energy", 0.31))
     0.310 [0.240, 0.380] (energy, 90% interval)
     """

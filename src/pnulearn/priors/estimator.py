@@ -21,9 +21,12 @@ class PriorEstimator(BaseEstimator):
 
     Attributes
     ----------
-    prior_ : prior of the positive class, or of every class in the order of `classes_` if there are more than two.
-    interval_ : (low, high), NaN if no interval was asked for.
-    estimate_ : both as a `PriorEstimate`.
+    prior_
+        prior of the positive class, or of every class in the order of `classes_` if there are more than two.
+    interval_
+        (low, high), NaN if no interval was asked for.
+    estimate_
+        both as a `PriorEstimate`.
     """
 
     method: str
@@ -38,7 +41,17 @@ class PriorEstimator(BaseEstimator):
         """The same from arrays that were read before: codes are −1 for U, 1 for positive, 0 for negative."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PriorEstimator:
-        """Estimate the prior from rows X whose labels y may be missing."""
+        """Estimate the prior from rows X whose labels y may be missing.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        """
         X = read_features(self, X, reset=True)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         check_consistent_length(X, labels.codes)

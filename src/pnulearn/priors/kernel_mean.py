@@ -24,6 +24,23 @@ class KernelMeanPrior(PriorEstimator):
     with inner products averaged over pairs of different rows (`bias_correction`). It is the formula of the energy
     distance with 1 − k(x, x') in place of ‖x − x'‖. `bandwidth` is σ of exp(−‖x − x'‖² / (2σ²)) on standardised
     columns, by default half the median distance.
+
+    Parameters
+    ----------
+    bandwidth : float, optional
+        σ on standardised columns; half the median distance by default.
+    bias_correction : bool
+        Leave the pairs of a row with itself out.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "kernel_mean"

@@ -24,6 +24,23 @@ class KMPrior(PositiveUnlabeledPrior):
     is convex and zero while the extrapolation is still a distribution. `variant` 2 takes the λ where its slope passes
     1/sqrt(min(n_P, n_U)), `variant` 1 where it passes a mean of its initial and final slopes. `largest` is the
     greatest prior looked for. At most 1000 rows of each sample are used.
+
+    Parameters
+    ----------
+    variant : int
+        1 or 2.
+    largest : float
+        Greatest prior looked for.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     most_labeled = most_unlabeled = 1000

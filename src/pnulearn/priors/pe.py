@@ -22,6 +22,19 @@ class PearsonPrior(PositiveUnlabeledPrior):
 
     The denominator estimates ∫ p_P²/p_U by least-squares density-ratio fitting with Gaussian features φ around rows of
     U; their width and ρ are cross-validated. It matches P alone, so it is too large when the classes overlap.
+
+    Parameters
+    ----------
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "pe"

@@ -18,6 +18,23 @@ class PenalizedL1Prior(PositiveUnlabeledPrior):
     The sum charges θ p_P for exceeding p_U anywhere, which partial matching without it (`PearsonPrior`) does not. φ are
     Gaussians around rows of U whose width is `width` times the median distance, ρ is `penalty`. Too large when the
     classes overlap.
+
+    Parameters
+    ----------
+    width : float
+        Width of the Gaussians over the median distance.
+    penalty : float
+        ρ.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "penl1"

@@ -59,6 +59,29 @@ def estimate_prior(
     `method` is the name of a method, an estimator from `pnulearn.priors`, or None for the default (`AutoPrior`);
     `options` go to the method.
 
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    y : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    method : str or estimator, optional
+        Name of a method, or an estimator from `pnulearn.priors`.
+    sample_weight : array (rows,), optional
+        Weights of the rows; one each by default.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    **options : object
+        Parameters of the method.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(2, 1, (30, 2)), rng.normal(0, 1, (30 + 140, 2)), rng.normal(2, 1, (60, 2))])
     >>> y = np.array([1] * 30 + [0] * 30 + [-1] * 200)
@@ -88,6 +111,21 @@ def resolve_prior(
 
     "labeled" takes the shares among the labelled rows, and so does None if there are no unlabelled rows: they are all
     we know. A given prior has a zero-width interval. `classes` are the class names in the order of the codes.
+
+    Parameters
+    ----------
+    prior : object
+        None, a number, a mapping, "labeled", a method's name or an estimator.
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    codes : array (rows,)
+        Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
+    weight : array (rows,), optional
+        Weights of the rows.
+    classes : array
+        All labels, in the order of the codes.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
     classes = np.asarray(classes)
     if (isinstance(prior, str) and prior == "labeled") or (prior is None and not (codes < 0).any()):

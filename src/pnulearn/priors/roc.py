@@ -21,6 +21,23 @@ class ROCPrior(PositiveUnlabeledPrior):
 
     The widths ε_n = sqrt(log(4/δ) / (2n)) make it an upper bound with probability 1 − δ, which is why it is only
     close to the prior when P and U are large. `classifier` scores P against U; kernel ridge candidates by default.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    delta : float
+        δ, the probability with which the bound may fail.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "roc"

@@ -51,6 +51,23 @@ class ScorePrior(PriorEstimator):
     `classifier` replaces the kernel candidates by any scikit-learn classifier, cross-fitted and calibrated. This is
     the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
 
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(2, 1, (30, 2)), rng.normal(0, 1, (30 + 140, 2)), rng.normal(2, 1, (60, 2))])
     >>> y = np.array([1] * 30 + [0] * 30 + [-1] * 200)

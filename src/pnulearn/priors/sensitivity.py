@@ -17,6 +17,15 @@ class PriorSensitivity:
     """Decisions at the low end, at the estimate and at the high end of a prior's interval.
 
     `changed` says for which rows the decision is not the same at both ends, `share` how many of them.
+
+    Parameters
+    ----------
+    estimate : PriorEstimate
+        The prior with its interval.
+    decisions : array (3, rows)
+        Decisions at low, value and high.
+    changed : array (rows,) of bool
+        Rows decided differently at both ends.
     """
 
     estimate: PriorEstimate
@@ -40,6 +49,19 @@ def prior_sensitivity(
     """Refit a two-class classifier that has a parameter `prior` at low, value and high, and compare its decisions.
 
     The decisions are those for X_new, by default for X itself.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    y : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    estimate : PriorEstimate
+        The prior with its interval.
+    X_new : like X, optional
+        Rows to decide; X by default.
     """
     ends = np.array([estimate.low, estimate.value, estimate.high], dtype=float)
     if ends.ndim != 1 or np.isnan(ends).any():

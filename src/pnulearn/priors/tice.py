@@ -26,6 +26,19 @@ class TIcEPrior(PositiveUnlabeledPrior):
     1 − δ, where δ = max(0.025, 1/(1 + 0.004 n)) shrinks with the number n of rows in all. A tree is grown on a fifth of
     the rows towards labelled ones and the bound is evaluated on the others; c is the largest bound, averaged over the
     folds. Then  θ = (n_P/c − n_P) / n_U.
+
+    Parameters
+    ----------
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
     """
 
     method = "tice"

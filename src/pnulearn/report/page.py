@@ -17,7 +17,15 @@ MOST_CANDIDATES = 10
 
 
 def write_report(fitted: Fitted, path: str | Path) -> None:
-    """Write the report about a fitted model; the old file stays until the new one is complete."""
+    """Write the report about a fitted model; the old file stays until the new one is complete.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        As `fit_table` returns it.
+    path : str or Path
+        The file.
+    """
     page = render(investigate(fitted)).encode()
     write_atomically(path, lambda file: file.write(page))
 

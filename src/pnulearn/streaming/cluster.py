@@ -34,8 +34,13 @@ class ClusterError(RuntimeError):
 class OnCluster:
     """Run on the workers of a Dask client.
 
-    no_workers_seconds : how long to wait for workers when none is left. A part that has killed as many workers as
-        Dask allows (`distributed.scheduler.allowed-failures`) fails at once.
+    Parameters
+    ----------
+    client : dask.distributed.Client, optional
+        By default the client of this process.
+    no_workers_seconds : float
+        How long to wait for workers when none is left. A part that has killed as many workers as Dask allows
+        (`distributed.scheduler.allowed-failures`) fails at once.
     """
 
     def __init__(self, client: Any = None, no_workers_seconds: float = NO_WORKERS_SECONDS):

@@ -42,19 +42,32 @@ def fit_files(
 
     Parameters
     ----------
-    estimator : a `PNUClassifier` with loss="squared"; it is fitted in place.
-    data : a path, folder or pattern of Parquet or CSV files, or several; a pair (X, y) of arrays or memory maps; a
-        data frame; an iterator of pairs (X, y) or data frames; a Dask data frame, or a pair of Dask arrays.
-    target : the column of labels; missing values and `estimator.unlabeled` mark unlabelled rows.
-    columns : the feature columns; by default all others.
-    classes : all labels that occur, which saves the reading of labels before the pass.
-    dtype : precision of the features; sums are always float64.
-    second_pass : also count the errors of every candidate, for the same selection as in memory.
-    n_jobs : threads, 2 by default. The result does not depend on it.
-    client : a `dask.distributed.Client` to share the work out over, or an `OnCluster` with other patience; the result
-        is the same to the last bit.
-    checkpoint : a file from which a killed run resumes, to the same bits; written every `checkpoint_seconds`.
-    part_rows : rows that are worked on at a time by a thread or worker.
+    estimator
+        a `PNUClassifier` with loss="squared"; it is fitted in place.
+    data
+        a path, folder or pattern of Parquet or CSV files, or several; a pair (X, y) of arrays or memory maps; a data
+        frame; an iterator of pairs (X, y) or data frames; a Dask data frame, or a pair of Dask arrays.
+    target
+        the column of labels; missing values and `estimator.unlabeled` mark unlabelled rows.
+    columns
+        the feature columns; by default all others.
+    classes
+        all labels that occur, which saves the reading of labels before the pass.
+    dtype
+        precision of the features; sums are always float64.
+    second_pass
+        also count the errors of every candidate, for the same selection as in memory.
+    n_jobs
+        threads, 2 by default. The result does not depend on it.
+    client
+        a `dask.distributed.Client` to share the work out over, or an `OnCluster` with other patience; the result is the
+        same to the last bit.
+    checkpoint
+        a file from which a killed run resumes, to the same bits; written every `checkpoint_seconds`.
+    checkpoint_seconds : float
+        Seconds between two writings of the checkpoint.
+    part_rows
+        rows that are worked on at a time by a thread or worker.
 
     Examples
     --------
@@ -93,7 +106,25 @@ def collect_statistics(
     checkpoint: str | os.PathLike | None = None,
     part_rows: int = PART_ROWS,
 ) -> PNUStatistics:
-    """The statistics of data of any size under a given design, in one pass."""
+    """The statistics of data of any size under a given design, in one pass.
+
+    Parameters
+    ----------
+    data : path, paths, pair (X, y), data frame or Dask collection
+        As in `fit_files`.
+    design : Design
+        What all statistics that are added up agree on.
+    target : str, optional
+        The column of labels.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Where to run; by default threads of this process.
+    checkpoint : path, optional
+        A file from which a killed run resumes.
+    part_rows : int
+        Rows that are worked on at a time.
+    """
     source, run = _opened(data, target, design.columns, part_rows, n_jobs, client)
     saved = as_checkpoint(checkpoint, plan_of(source, design.fingerprint), source)
     return collect(source, design, run, saved)

@@ -33,6 +33,17 @@ def fit_statistics(
 
     Candidates are told apart by the squared-loss PNU risk, or by the zero-one risk too if `recount` (a second pass)
     counts errors. The `sample` of rows, if there is one, gives the validation risk with its standard error.
+
+    Parameters
+    ----------
+    estimator : PNUClassifier
+        The classifier.
+    statistics : PNUStatistics
+        Statistics of all rows.
+    sample : RowSample, optional
+        Rows for the validation risk.
+    recount : callable, optional
+        A second pass that counts the errors of all candidates.
     """
     check_one_pass(estimator)
     design = statistics.design

@@ -35,6 +35,21 @@ def make_design(
     """A design from a sample of rows in memory, which need no more than show what the data are like.
 
     Columns are in the order of X. Classes that the sample does not show must be named.
+
+    Parameters
+    ----------
+    estimator : PNUClassifier
+        The classifier.
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    y : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    columns : sequence of str, optional
+        Names of the feature columns; None for plain arrays.
+    classes : array
+        All labels, in the order of the codes.
+    dtype : str
+        "float32" or "float64", the precision of the features; sums are always float64.
     """
     check_one_pass(estimator)
     batch = ArrayBatch.of(X, y)

@@ -48,10 +48,22 @@ def predict_files(
 
     Parameters
     ----------
-    model : a fitted classifier. If it knows its columns by name, they are found by name.
-    output : a file that ends in .parquet or .csv; without either ending, a folder with one Parquet file per part.
-    keep : columns to copy from the input, an identifier for instance.
-    overwrite : replace an output that is there already.
+    model
+        a fitted classifier. If it knows its columns by name, they are found by name.
+    data : path, folder, pattern or several
+        Parquet or CSV files.
+    output
+        a file that ends in .parquet or .csv; without either ending, a folder with one Parquet file per part.
+    keep
+        columns to copy from the input, an identifier for instance.
+    probabilities : bool
+        Add probabilities to the columns.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    overwrite
+        replace an output that is there already.
+    part_rows : int
+        Rows that are worked on at a time.
     """
     check_is_fitted(model)
     target, kind = Path(output), Path(output).suffix.lower()

@@ -104,7 +104,31 @@ def fit_table(
     seed: int = 0,
     **parameters: Any,
 ) -> Fitted:
-    """Fit a `PNUClassifier` with these parameters to a table whose label column is partly empty."""
+    """Fit a `PNUClassifier` with these parameters to a table whose label column is partly empty.
+
+    Parameters
+    ----------
+    table : Table
+        As `read_table` returns it.
+    label : str
+        The column of labels.
+    positive : str, optional
+        The label that counts as positive.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    drop : tuple of str
+        Columns to leave out.
+    scaling : str
+        How number columns are scaled.
+    most_unlabeled : int
+        Unlabelled rows to use at most; a random choice of them beyond that.
+    command : str
+        The command line, for the report.
+    seed : int
+        Seed.
+    **parameters : object
+        Parameters of `PNUClassifier`.
+    """
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
     plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, scaling=scaling)
@@ -129,7 +153,13 @@ def fit_table(
 
 
 def load_table_model(path: str | Path) -> TableModel:
-    """A model that `TableModel.save` wrote."""
+    """A model that `TableModel.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    """
     types = (SearchTable, RiskEstimate, ColumnPlan, FitRecord, *TYPES)
     kind, parts = read_archive(path, types)
     if kind != KIND:

@@ -82,6 +82,19 @@ class Rival(PartiallyLabeledClassifier):
 
         Candidates are judged by the PNU zero-one risk on (X_val, y_val) if given, else pooled over `cv` folds.
         There is no `sample_weight`: with a kernel around every row, a row of weight two is not the row twice.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        X_val : like X, optional
+            Held-out rows to judge candidates on, instead of cross-validation.
+        y_val : like y, optional
+            Their labels, of which any may be missing.
+        **unknown : object
+            Anything else is refused by name.
         """
         _refuse_arguments(type(self).__name__, unknown)
         if (X_val is None) != (y_val is None):

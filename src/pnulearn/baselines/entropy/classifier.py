@@ -35,9 +35,29 @@ class EntropyRegularizedClassifier(Rival):
 
     Parameters
     ----------
-    kernel : "rbf" (a Gaussian around every training row, no intercept) or "linear" (unpenalised intercept).
-    alpha, entropy : weights of the two penalties; None searches 10⁻⁵ … 10² for each.
+    alpha, entropy
+        weights of the two penalties; None searches 10⁻⁵ … 10² for each.
+    kernel
+        "rbf" (a Gaussian around every training row, no intercept) or "linear" (unpenalised intercept).
+    bandwidth : float, array or None
+        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or pairs of row numbers.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    verbose : int
+        1 reports progress.
 
+    Examples
+    --------
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
     >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
     >>> model = EntropyRegularizedClassifier(alpha=0.001, entropy=0.1, bandwidth=0.5, prior=0.5).fit(X, y)
@@ -76,7 +96,13 @@ class EntropyRegularizedClassifier(Rival):
         self.verbose = verbose
 
     def predict_proba(self, X: Any) -> NDArray:
-        """Class probabilities under the population prior, one column per class."""
+        """Class probabilities under the population prior, one column per class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
         check_is_fitted(self)
         own = expit(self.decision_function(X))
         return np.column_stack([1 - own, own]) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)

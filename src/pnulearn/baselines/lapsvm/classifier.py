@@ -31,12 +31,36 @@ class LaplacianSVM(Rival):
 
     Parameters
     ----------
-    loss : "squared_hinge" (exact Newton steps) or "hinge".
-    alpha, manifold : weights of the two penalties; None searches 10⁻⁵ … 10² for each.
-    n_neighbors, graph, normalized : the graph's k, "heat" or "binary" weights, and which Laplacian.
-    threshold : "margin" keeps the bias of the machine; "prior" moves it so that the share of positives among
-        the unlabelled rows is the prior.
+    loss
+        "squared_hinge" (exact Newton steps) or "hinge".
+    alpha, manifold
+        weights of the two penalties; None searches 10⁻⁵ … 10² for each.
+    kernel : str
+        "rbf" or "linear".
+    bandwidth : float, array or None
+        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
+    n_neighbors, graph, normalized
+        the graph's k, "heat" or "binary" weights, and which Laplacian.
+    threshold
+        "margin" keeps the bias of the machine; "prior" moves it so that the share of positives among the unlabelled
+        rows is the prior.
+    prior : float
+        Share of positives in the population, which the unlabelled rows are drawn from.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or pairs of row numbers.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    verbose : int
+        1 reports progress.
 
+    Examples
+    --------
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
     >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
     >>> model = LaplacianSVM(alpha=0.01, manifold=1.0, bandwidth=0.5, prior=0.5, n_neighbors=2)

@@ -33,11 +33,33 @@ class S4VM(Rival):
 
     Parameters
     ----------
-    C, C_unlabeled : cost of a margin error on a labelled and on an unlabelled row; None searches 10⁻⁵ … 10².
-    n_starts, n_separators : labellings to start from, and separators kept of those found.
-    caution : how many rows won outweigh one row lost.
-    prior : the mean label of all rows is kept within 0.1 of what this share of positives in U implies.
+    C, C_unlabeled
+        cost of a margin error on a labelled and on an unlabelled row; None searches 10⁻⁵ … 10².
+    kernel : str
+        "rbf" or "linear".
+    bandwidth : float, array or None
+        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
+    n_starts, n_separators
+        labellings to start from, and separators kept of those found.
+    caution
+        how many rows won outweigh one row lost.
+    prior
+        the mean label of all rows is kept within 0.1 of what this share of positives in U implies.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or pairs of row numbers.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    verbose : int
+        1 reports progress.
 
+    Examples
+    --------
     >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [0.1], [1.1]])
     >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
     >>> model = S4VM(C_unlabeled=0.1, bandwidth=0.5, prior=0.5, random_state=0).fit(X, y)

@@ -29,9 +29,29 @@ class WellSVM(Rival):
 
     Parameters
     ----------
-    C, C_unlabeled : cost C_i of a labelled and of an unlabelled row; None searches 10⁻⁵ … 10².
-    prior : share of positives forced on the unlabelled rows; "labeled" is the original's choice.
+    C, C_unlabeled
+        cost C_i of a labelled and of an unlabelled row; None searches 10⁻⁵ … 10².
+    kernel : str
+        "rbf" or "linear".
+    bandwidth : float, array or None
+        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
+    prior
+        share of positives forced on the unlabelled rows; "labeled" is the original's choice.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or pairs of row numbers.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    verbose : int
+        1 reports progress.
 
+    Examples
+    --------
     >>> X = np.array([[-1.0], [-0.8], [1.0], [1.2], [-0.9], [1.1]])
     >>> y = np.array([0, 0, 1, 1, np.nan, np.nan])
     >>> model = WellSVM(C_unlabeled=0.1, bandwidth=0.5, prior=0.5).fit(X, y)
