@@ -18,6 +18,9 @@ from pnulearn.theory import Psi
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pnulearn._estimators.classifier import PNUClassifier
+    from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+
 COLORS = {"positive": "#d9822b", "negative": "#3b8ec2", "unlabeled": "#8a8f98"}  # readable on white and on black
 WORDS = {"positive": "positive", "negative": "negative", "unlabeled": "unlabelled"}
 CODES = {"positive": 1, "negative": 0, "unlabeled": -1}
@@ -59,7 +62,9 @@ class RiskSurfaceDisplay(_Display):
         self.risk, self.mixes, self.alphas, self.best = risk, mixes, alphas, best
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, loss: str = "zero_one", ax: Axes | None = None) -> RiskSurfaceDisplay:
+    def from_estimator(
+        cls, estimator: PNUClassifier, *, loss: str = "zero_one", ax: Axes | None = None
+    ) -> RiskSurfaceDisplay:
         """The surface at the best bandwidth of a fitted `PNUClassifier`; loss "zero_one" or "squared".
 
         Parameters
@@ -116,7 +121,9 @@ class BandwidthDisplay(_Display):
         self.bandwidths, self.risk, self.weight = bandwidths, risk, weight
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, loss: str = "zero_one", ax: Axes | None = None) -> BandwidthDisplay:
+    def from_estimator(
+        cls, estimator: PNUClassifier, *, loss: str = "zero_one", ax: Axes | None = None
+    ) -> BandwidthDisplay:
         """From a fitted `PNUClassifier` with a Gaussian kernel.
 
         Parameters
@@ -253,7 +260,9 @@ class PriorDisplay(_Display):
         self.value, self.interval, self.labeled_share = value, interval, labeled_share
 
     @classmethod
-    def from_estimator(cls, estimator: Any, y: ArrayLike | None = None, *, ax: Axes | None = None) -> PriorDisplay:
+    def from_estimator(
+        cls, estimator: PNUClassifier, y: ArrayLike | None = None, *, ax: Axes | None = None
+    ) -> PriorDisplay:
         """The prior of a fitted two-class `PNUClassifier`; y adds the share among the labelled rows.
 
         Parameters
@@ -304,7 +313,9 @@ class ScoreDisplay(_Display):
         self.scores = scores
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> ScoreDisplay:
+    def from_estimator(
+        cls, estimator: PartiallyLabeledClassifier, X: Any, y: ArrayLike, *, ax: Axes | None = None
+    ) -> ScoreDisplay:
         """From a fitted classifier and rows.
 
         Parameters
@@ -408,7 +419,13 @@ class BoundaryDisplay(_Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, resolution: int = 120, ax: Axes | None = None
+        cls,
+        estimator: PartiallyLabeledClassifier,
+        X: Any,
+        y: ArrayLike,
+        *,
+        resolution: int = 120,
+        ax: Axes | None = None,
     ) -> BoundaryDisplay:
         """From a fitted classifier of two columns.
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -245,11 +246,21 @@ def test_a_killed_driver_resumes_to_the_same_bits(tmp_path, monkeypatch):
     resumed = fit_files(PNUClassifier(**small), path, checkpoint=checkpoint, **settings)
     assert 1 <= len(counted) <= 5
     at_once = fit_files(PNUClassifier(**small), path, checkpoint=checkpoint, **settings)  # nothing is left to do
-    monkeypatch.setattr("pnulearn.streaming.fit.fresh_seed", lambda _: seed_of(checkpoint))
+    monkeypatch.setattr("pnulearn._learning.settings.check_random_state", lambda _: Drawn(seed_of(checkpoint)))
     whole = fit_files(PNUClassifier(**small), path, **settings)
     for model in (resumed, at_once):
         assert_array_equal(model.coef_, whole.coef_)
         assert model.risk_ == whole.risk_
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A random state whose next number is known."""
+
+    value: int
+
+    def randint(self, _) -> int:
+        return self.value
 
 
 def seed_of(checkpoint) -> int:

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import numbers
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
-from pnulearn._basis.basis import Basis
-from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.notebook import learnt_table
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+from pnulearn._estimators.saving import contents, restored
 from pnulearn._files.archive import ModelFileError, read_archive, write_archive
-from pnulearn._learning.calibration import probabilities, score_calibration
-from pnulearn._learning.parameters import check_parameters, feasible_risk, refuse_if_too_large
-from pnulearn._learning.search import Model, Problem, Split, assemble, explore, tabulate
-from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
-from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds, row_keys
+from pnulearn._learning.calibration import probabilities
+from pnulearn._learning.from_moments import learn_from_moments
+from pnulearn._learning.from_rows import learn_from_rows
+from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
+from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.selection import SearchTable
+from pnulearn._learning.settings import Settings
 from pnulearn._problem.inputs import read_features
-from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
-from pnulearn._solvers.candidates import ALPHAS, Mixes
-from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashing
-from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics.risk import RiskEstimate, estimate_risk
-from pnulearn.priors.resolve import resolve_prior
-from pnulearn.streaming.incremental import add_batch
+from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn.metrics.estimate import RiskEstimate
 
 
 class PNUClassifier(PartiallyLabeledClassifier):
@@ -162,7 +154,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | Labels,
         sample_weight: ArrayLike | None = None,
         *,
         X_val: Any = None,
@@ -186,37 +178,13 @@ class PNUClassifier(PartiallyLabeledClassifier):
         y_val : like y, optional
             Their labels, of which any may be missing.
         """
-        check_parameters(self)
-        self.__dict__.pop("_statistics", None)  # of partial_fit
-        every = replace(self._read_problem(X, y, sample_weight), sampling=self.sampling)
-        kept = np.flatnonzero(every.weight)  # a row of weight zero is as good as absent
-        samples = every if len(kept) == len(every.codes) else every.take(kept)
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        keys = row_keys(samples.X, seed)
-        risk = feasible_risk(self.risk, self.mix, samples, self.classes_)
-        prior = self._learn_prior(samples, seed)
-        loss = as_loss(self.loss)
-        solver = WatchedSolver(candidate_solver(loss))
-        problem = Problem(
-            samples,
-            prior,
-            self._basis(samples, keys),
-            Mixes.of(risk, self.mix),
-            ALPHAS if self.alpha is None else np.atleast_1d(np.asarray(self.alpha, dtype=float)),
-            solver,
-            squashing(loss),
-            held_out=self._read_held_out(X_val, y_val),
-        )
-        if problem.held_out is None:
-            splits = self._own_splits(every, kept) or self._content_splits(samples, keys, problem.n_candidates)
-            problem = replace(problem, splits=splits)
-        refuse_if_too_large(len(samples.codes), problem.basis.size, len(problem.basis.bandwidths) + 2)
-        explored = explore(problem, self.n_jobs, self.verbose)
-        self.search_ = tabulate(problem, explored, self._weigher(problem))
-        self._keep(problem, assemble(problem, explored, self.search_.weight, self.n_jobs))
-        self._keep_convergence(solver)
-        self.calibration_ = self._calibration(loss, problem)
-        return self
+        settings = Settings.of(self.get_params(deep=False))
+        reader = self._blank()  # so that a refused fit leaves this classifier as it was
+        samples = reader._read_problem(X, y, sample_weight)
+        held_out = reader._read_held_out(X_val, y_val)
+        names = getattr(reader, "feature_names_in_", None)
+        learnt = learn_from_rows(settings, samples, reader.classes_, held_out=held_out, feature_names=names)
+        return accept(self, learnt)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PNUClassifier:
         """Add a batch of rows and learn from all rows so far; only loss="squared" can do that.
@@ -234,21 +202,32 @@ class PNUClassifier(PartiallyLabeledClassifier):
         classes : array, optional
             All labels that will ever occur; needed by the first call.
         """
-        return add_batch(self, X, y, classes)
+        known: PNUStatistics | None = vars(self).get("_statistics")
+        settings = Settings.of(self.get_params(deep=False), None if known is None else known.design.seed)
+        settings.refuse_beyond_one_pass()
+        reader = self._blank()
+        if known is not None:
+            reader.__dict__.update(column_attributes(known.design))
+        elif classes is None:
+            classes = getattr(self, "classes_", None)  # an earlier fit knows them, though its rows are not counted
+        X = read_features(reader, X, reset=known is None)
+        columns = getattr(reader, "feature_names_in_", None)
+        total = add_batch(settings, known, X, y, classes=classes, columns=columns)
+        if is_enough(settings, total):
+            return accept(self, learn_from_moments(settings, total), total)
+        self._statistics = total
+        if not self.__sklearn_is_fitted__():
+            self.__dict__.update(column_attributes(total.design))
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
-    def _learn_prior(self, samples: Samples, seed: int) -> NDArray:
-        """Class shares in code order; sets prior_ and prior_interval_."""
-        estimate = resolve_prior(
-            self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed
-        )
-        self.prior_, self.prior_interval_ = estimate.value, estimate.interval
-        return estimate.shares
+    def _blank(self) -> PNUClassifier:
+        return type(self)(**self.get_params(deep=False))
 
-    def _basis(self, samples: Samples, keys: NDArray) -> Basis:
-        return choose_basis(self.kernel, samples.X, samples.codes >= 0, keys, self.centers, self.bandwidth)
+    def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
+        return replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
 
     def _read_held_out(self, X_val: Any, y_val: ArrayLike | None) -> Samples | None:
         if X_val is None and y_val is None:
@@ -259,67 +238,6 @@ class PNUClassifier(PartiallyLabeledClassifier):
         labels = decode_labels(y_val, self.unlabeled, classes=self.classes_)
         check_consistent_length(X, labels.codes)
         return Samples(X, labels.codes, np.ones(len(labels.codes)), len(self.classes_), self.sampling)
-
-    def _content_splits(self, samples: Samples, keys: NDArray, n_candidates: int) -> list[Split]:
-        """Folds by the rows' content; none if there is nothing to choose and too little to validate with."""
-        distinct = [len(np.unique(keys[samples.codes == code])) for code in range(samples.n_classes)]
-        lonely = [name for name, count in zip(self.classes_.tolist(), distinct, strict=True) if count == 1]
-        if lonely and n_candidates == 1:
-            return []
-        if lonely:
-            raise ValueError(
-                f"Class {lonely[0]!r} has a single labelled row, too few to cross-validate. Label one more, pass "
-                "X_val and y_val, or fix mix, alpha and bandwidth."
-            )
-        fold = assign_folds(samples.codes, min(int(self.cv), len(samples.codes)), keys, samples.weight)
-        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
-
-    def _own_splits(self, every: Samples, kept: NDArray) -> list[Split]:
-        """The user's splits of all rows, renumbered for the rows that are kept; none if cv is a number."""
-        if isinstance(self.cv, numbers.Integral):
-            return []
-        if isinstance(self.cv, PNUStratifiedKFold):
-            splits = self.cv.split_codes(every.codes)
-        elif hasattr(self.cv, "split"):
-            splits = self.cv.split(np.zeros(len(every.codes)), every.codes)
-        else:
-            splits = self.cv
-        return [(np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test))) for train, test in splits]
-
-    def _weigher(self, problem: Problem) -> Callable[..., NDArray]:
-        if self.selection == "average":
-            return partial(average_weights, shares=problem.mixes.shares)
-        return partial(best_candidate, alphas=problem.alphas, mixes=problem.mixes.values, tie_break=self.tie_break)
-
-    def _keep(self, problem: Problem, model: Model) -> None:
-        """Store the model and what was learnt on the way as fitted attributes."""
-        bandwidth, mix, alpha = self.search_.best
-        self.risk_used_ = problem.mixes.risk
-        self.bandwidth_ = float(self.search_.bandwidths[bandwidth])
-        self.mix_ = float(self.search_.mixes[mix])
-        self.alpha_ = float(self.search_.alphas[alpha])
-        self.risk_ = _validation_risk(problem, model)
-        self.validation_scores_ = model.validation_scores[0] if len(self.classes_) == 2 else model.validation_scores.T
-        self.__dict__.update(problem.basis.learnt(model.bandwidths, model.coef, model.intercept))
-
-    def _keep_convergence(self, solver: WatchedSolver) -> None:
-        self.n_iter_, self.converged_ = solver.n_iter, solver.n_failed == 0
-        if not self.converged_:
-            warnings.warn(
-                f"{solver.n_failed} of {solver.n_fits} fits stopped short of their tolerance, where the objective is "
-                f"all but flat. Leave out the smallest alpha ({np.min(self.search_.alphas):g}), or bring the columns "
-                "of X to a common scale.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _calibration(self, loss: Loss, problem: Problem) -> NDArray | None:
-        """Log-odds from scores that were not seen in training; from all rows if there was nothing to validate with."""
-        rows = problem.samples if problem.held_out is None else problem.held_out
-        scores = np.atleast_2d(self.validation_scores_.T)
-        if np.isnan(scores).all():
-            rows, scores = problem.samples, np.atleast_2d(self._scores(problem.samples.X).T)
-        return score_calibration(loss, scores, rows, problem.prior)
 
     def _scores(self, X: Any) -> NDArray:
         scores = KERNELS[self.kernel].scores(self, X)
@@ -353,6 +271,19 @@ class PNUClassifier(PartiallyLabeledClassifier):
         write_archive(path, "PNUClassifier", contents(self))
 
 
+def accept(model: PNUClassifier, learnt: Learnt, statistics: PNUStatistics | None = None) -> PNUClassifier:
+    """Make what was learnt, from whatever source, the model's own; of an earlier fit nothing stays.
+
+    This is the one way to fit a classifier from outside (see `pnulearn.streaming`). The `statistics` are what
+    `partial_fit` goes on from.
+    """
+    parameters = {name: value for name, value in vars(model).items() if not name.endswith("_")}
+    parameters.pop("_statistics", None)
+    batches = {} if statistics is None else {"_statistics": statistics}
+    model.__dict__ = parameters | learnt.attributes() | batches  # in one step, so all or nothing
+    return model
+
+
 def load(path: Any) -> PNUClassifier:
     """A classifier that was written by `PNUClassifier.save`.
 
@@ -364,40 +295,4 @@ def load(path: Any) -> PNUClassifier:
     kind, content = read_archive(path, (SearchTable, RiskEstimate))
     if kind != "PNUClassifier":
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a PNUClassifier.")
-    return restored(content)
-
-
-def contents(model: PNUClassifier) -> dict[str, Any]:
-    """What a fitted model is made of, as plain values, arrays and dataclasses."""
-    check_is_fitted(model)
-    learnt = {name: value for name, value in vars(model).items() if name.endswith("_")}
-    return {"parameters": _plain_parameters(model), "learnt": learnt}
-
-
-def restored(content: dict[str, Any]) -> PNUClassifier:
-    """The model with these `contents`."""
-    model = PNUClassifier(**content["parameters"])
-    model.__dict__.update(content["learnt"])
-    return model
-
-
-def _plain_parameters(model: PNUClassifier) -> dict[str, Any]:
-    """Parameters as plain values. A loss becomes its name; splitters are no longer needed and become the default."""
-    plain = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
-    defaults = PNUClassifier().get_params()
-    named = {name: value.name if isinstance(value, Loss) else value for name, value in model.get_params(False).items()}
-    return {name: value if isinstance(value, plain) else defaults[name] for name, value in named.items()}
-
-
-def _validation_risk(problem: Problem, model: Model) -> RiskEstimate | None:
-    """The PNU zero-one risk of the final model on rows it was not fitted to (out of fold, or held out)."""
-    rows = problem.samples if problem.held_out is None else problem.held_out
-    scores = model.validation_scores[0]
-    if rows.n_classes > 2 or np.isnan(scores).all():
-        return None
-    seen = np.flatnonzero(~np.isnan(scores))
-    population = np.intersect1d(rows.population, seen)
-    groups = [seen[rows.codes[seen] == 1], seen[rows.codes[seen] == 0], population]
-    if not (len(groups[2]) or (len(groups[0]) and len(groups[1]))) or not (len(groups[0]) or len(groups[1])):
-        return None
-    return estimate_risk([scores[g] for g in groups], problem.prior[1], weights=[rows.weight[g] for g in groups])
+    return restored(PNUClassifier, content)

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from pnulearn._problem.labels import UNLABELED, decode_labels
+from pnulearn._problem.labels import decode_labels
 
 
 def _can(method: str) -> Any:
@@ -74,7 +74,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             fit_params["sample_weight"] = sample_weight
         labels = decode_labels(y, self.unlabeled)
         X, _ = indexable(X, labels.codes)
-        rows = np.flatnonzero(labels.codes != UNLABELED)
+        rows = labels.labeled
         params = {name: _of_rows(value, rows, len(labels.codes)) for name, value in self._routed(fit_params).items()}
         known = labels.classes[labels.codes[rows]]
         self.classifier_ = clone(self.classifier).fit(_safe_indexing(X, rows), known, **params)
@@ -144,7 +144,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
-        rows = np.flatnonzero(labels.codes != UNLABELED)
+        rows = labels.labeled
         X, _ = indexable(X, labels.codes)
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[rows]}
         return self.classifier_.score(_safe_indexing(X, rows), labels.classes[labels.codes[rows]], **weight)

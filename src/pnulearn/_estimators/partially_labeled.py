@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pnulearn._problem.inputs import read_features, read_weights
-from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples
 
 
@@ -31,7 +31,7 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> NDArray:
         """g(x): shape (n,) for two classes, (n, n_classes) for more."""
 
-    def _read_problem(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Samples:
+    def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
         """Validated rows, codes and weights. Sets `classes_`."""
         X = read_features(self, X, reset=True)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
@@ -78,7 +78,7 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
-        known = np.flatnonzero(labels.codes >= 0)
+        known = labels.labeled
         predicted = self.predict(X)[known]
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(accuracy_score(labels.classes[labels.codes[known]], predicted, sample_weight=weight))

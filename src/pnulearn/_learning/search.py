@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._basis.basis import Basis
-from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine.threads import map_in_threads
-from pnulearn._problem.samples import Samples
+from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, used
 from pnulearn._solvers.moments import Moments
 from pnulearn._solvers.reduction import Reduced, reduce_features
@@ -52,10 +51,6 @@ class Problem:
     @property
     def n_folds(self) -> int:
         return len(self.splits) if self.held_out is None else 1
-
-    @property
-    def n_candidates(self) -> int:
-        return len(self.basis.bandwidths) * len(self.mixes) * len(self.alphas)
 
 
 @dataclass(frozen=True)
@@ -129,20 +124,6 @@ def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs
     )
 
 
-def tabulate(problem: Problem, explored: list[Explored], weigh: Callable[..., NDArray]) -> SearchTable:
-    """Validation results of every candidate, with the weights that `weigh(zero_one, squared, n_labels)` gives."""
-    zero_one = squared = np.zeros((len(explored), len(problem.mixes), len(problem.alphas)))
-    tallies = [tally for tally in (result.tally for result in explored) if tally is not None]
-    n_labels = 0.0
-    if tallies:
-        zero_one = np.stack([tally.zero_one(problem.prior) for tally in tallies])
-        squared = np.stack([tally.squared(problem.prior) for tally in tallies])
-        n_labels = tallies[0].effective_labels(problem.prior)
-    weight = weigh(zero_one, squared, n_labels)
-    values = {"bandwidth": problem.basis.bandwidths, "mix": problem.mixes.values, "alpha": problem.alphas}
-    return SearchTable(values, zero_one, squared, weight)
-
-
 @lru_cache(maxsize=1)
 def _keep_freed_memory() -> None:
     """Let the C library keep what temporaries give back, or every fold waits for the same pages of memory again.
@@ -213,12 +194,11 @@ def _assemble_bandwidth(
 def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moments | None = None) -> Training:
     samples = problem.samples
     codes = samples.codes[rows]
-    population = np.arange(len(rows)) if samples.sampling == "single_set" else np.flatnonzero(codes < 0)
     return Training(
         reduced.coordinates,
         codes,
         samples.weight[rows],
-        population,
+        population_of(codes, samples.sampling),
         problem.prior,
         problem.mixes,
         problem.alphas,

@@ -29,6 +29,11 @@ class Labels:
     codes: NDArray
 
     @property
+    def labeled(self) -> NDArray:
+        """Numbers of the labelled rows."""
+        return np.flatnonzero(self.codes != UNLABELED)
+
+    @property
     def n_unlabeled(self) -> int:
         return int(np.sum(self.codes == UNLABELED))
 
@@ -44,8 +49,10 @@ class Labels:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
 
-def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None, classes: NDArray | None = None) -> Labels:
-    """Read y in the user's own convention.
+def decode_labels(
+    y: ArrayLike | Labels, unlabeled: Any = None, pos_label: Any = None, classes: NDArray | None = None
+) -> Labels:
+    """Read y in the user's own convention; labels that were read before stay as they are.
 
     >>> labels = decode_labels(["spam", None, "ham", None], pos_label="spam")
     >>> labels.classes.tolist(), labels.codes.tolist()
@@ -57,6 +64,10 @@ def decode_labels(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None, cl
     pos_label : the positive class; by default the greater of the two labels.
     classes : the classes in code order if they are known already, from an earlier y.
     """
+    if isinstance(y, Labels):
+        if classes is not None and not np.array_equal(y.classes, classes):
+            raise ValueError(f"These labels were read as {y.classes.tolist()}; {classes.tolist()} is needed.")
+        return y
     values, missing = _values_and_missing(y)
     if unlabeled is not None and pos_label is not None and unlabeled == pos_label:
         raise ValueError(f"unlabeled and pos_label are both {unlabeled!r}: a marker cannot be a class.")

@@ -33,9 +33,18 @@ class Samples:
         return np.flatnonzero(self.codes != UNLABELED)
 
     @property
+    def unlabeled(self) -> NDArray:
+        """Numbers of the unlabelled rows."""
+        return np.flatnonzero(self.codes == UNLABELED)
+
+    @property
     def population(self) -> NDArray:
         """Numbers of the rows that stand for the population, "U" in every formula."""
-        return np.arange(len(self.codes)) if self.sampling == "single_set" else np.flatnonzero(self.codes == UNLABELED)
+        return population_of(self.codes, self.sampling)
+
+    def split(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Numbers of the positive rows, of the negative ones and of those that stand for the population: P, N and U."""
+        return np.flatnonzero(self.codes == 1), np.flatnonzero(self.codes == 0), self.population
 
     @property
     def counts(self) -> NDArray:
@@ -46,3 +55,13 @@ class Samples:
     def take(self, rows: NDArray) -> Samples:
         """The same problem on some of its rows."""
         return Samples(self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling)
+
+
+def population_of(codes: NDArray, sampling: Sampling) -> NDArray:
+    """Numbers of the rows that stand for the population: the unlabelled ones, or all.
+
+    >>> codes = np.array([1, -1, 0, -1])
+    >>> population_of(codes, "case_control").tolist(), population_of(codes, "single_set").tolist()
+    ([1, 3], [0, 1, 2, 3])
+    """
+    return np.arange(len(codes)) if sampling == "single_set" else np.flatnonzero(codes == UNLABELED)

@@ -74,7 +74,8 @@ def _groups(codes: NDArray, values: NDArray) -> list[NDArray]:
 def _comparison(fitted: Fitted, scores: NDArray) -> Comparison:
     """The model against one that learns from the labelled rows alone, on the same folds and with the same prior.
 
-    To the supervised model every unlabelled row is new; labelled rows are scored out of fold by both.
+    To the supervised model every unlabelled row is new; labelled rows are scored out of fold by both. It is a fit of
+    its own: the candidates of the search at mix 0 have centres at unlabelled rows too, so they have learnt from them.
     """
     classifier, codes = fitted.model.classifier, fitted.codes
     labeled = np.flatnonzero(codes >= 0)

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pnulearn._estimators.classifier import PNUClassifier, accept
+from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.moment_search import Fits
+from pnulearn._learning.settings import Settings
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.cluster import OnCluster, open_for_cluster
-from pnulearn.streaming.learn import fit_statistics
 from pnulearn.streaming.partitions import is_collection
 from pnulearn.streaming.passes import SECONDS_BETWEEN, as_checkpoint, collect, plan_of
-from pnulearn.streaming.planning import check_one_pass, fresh_seed, plan_design
+from pnulearn.streaming.planning import plan_design
 from pnulearn.streaming.second_pass import count_errors
 from pnulearn.streaming.sources import PART_ROWS, Source, open_source
 from pnulearn.streaming.threads import InThreads, Runner
 
 
 def fit_files(
-    estimator: Any,
+    estimator: PNUClassifier,
     data: Any,
     *,
     target: str | None = None,
@@ -35,7 +38,7 @@ def fit_files(
     checkpoint: str | os.PathLike | None = None,
     checkpoint_seconds: float = SECONDS_BETWEEN,
     part_rows: int = PART_ROWS,
-) -> Any:
+) -> PNUClassifier:
     """Fit a PNUClassifier in one pass over data of any size, model selection included, and return it.
 
     Before the pass the labels are read, to know the classes, and a sample of rows, to choose centres.
@@ -81,19 +84,21 @@ def fit_files(
     >>> bool(abs(model.prior_ - 0.3) < 0.05), bool(model.score(X, side) > 0.9)
     (True, True)
     """
-    check_one_pass(estimator)
+    settings = Settings.of(estimator.get_params(deep=False))
+    settings.refuse_beyond_one_pass()
     source, run = _opened(data, target, columns, part_rows, n_jobs, client)
     if second_pass and source.is_one_shot:
         raise ValueError("An iterator of batches can be read once only, so there is no second pass. Use files.")
     saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
-    seed = fresh_seed(estimator) if saved is None or saved.design is None else saved.design.seed
-    design, sample = plan_design(estimator, source, classes, dtype, run, seed)
-    statistics = collect(source, design, run, saved, estimator.verbose)
+    if saved is not None and saved.design is not None:
+        settings = replace(settings, seed=saved.design.seed)
+    design, sample = plan_design(settings, source, classes, dtype, run)
+    statistics = collect(source, design, run, saved, settings.verbose)
 
     def recount(fits: list[Fits]) -> list[Fits]:
-        return count_errors(source, design, fits, estimator.sampling, run)
+        return count_errors(source, design, fits, settings.sampling, run)
 
-    return fit_statistics(estimator, statistics, sample=sample, recount=recount if second_pass else None)
+    return accept(estimator, learn_from_moments(settings, statistics, sample, recount if second_pass else None))
 
 
 def collect_statistics(

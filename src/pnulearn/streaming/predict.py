@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._files.archive import write_atomically
+from pnulearn._learning.planning import reading_design
 from pnulearn._statistics.blocks import BLOCK_ROWS, blocks_of
 from pnulearn._statistics.design import Design
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead
-from pnulearn.streaming.sample import reading_design
 from pnulearn.streaming.sources import PART_ROWS, Part, Source, open_source
 from pnulearn.streaming.threads import InThreads
 from pnulearn.streaming.writing import joined, table_writer

@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._basis.linear import LinearBasis
 from pnulearn._problem.labels import decode_labels
 from pnulearn._statistics.design import Design, position_keys
+from pnulearn._statistics.row_sample import RowSample
 from pnulearn._tables.labels import refuse_marker
 from pnulearn.streaming.batches import numbers_if_text
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
 from pnulearn.streaming.threads import Runner
 
-MOST_UNLABELED = 10_000
-MOST_LABELED = 2_000  # per class
 GLIMPSES = 8  # parts that a sample is drawn from, besides those richest in some label
 
 LabelCounts = dict[Any, int]
-
-
-@dataclass(frozen=True)
-class RowSample:
-    """Rows with class code and key; the rows with the smallest keys are a random sample of those that were seen."""
-
-    X: NDArray
-    codes: NDArray
-    keys: NDArray
-    names: NDArray  # of the part each row is from, and its number there: they decide its fold
-    places: NDArray
-
-    @classmethod
-    def merged(cls, samples: Iterable[RowSample]) -> RowSample:
-        """The rows of all, thinned to at most MOST_UNLABELED unlabelled ones and MOST_LABELED of each class."""
-        whole = cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in samples), strict=True)))
-        order = np.argsort(whole.keys, kind="stable")
-        rank = np.empty(len(order), dtype=int)
-        for group in np.unique(whole.codes):
-            members = order[whole.codes[order] == group]
-            rank[members] = np.arange(len(members))
-        kept = np.flatnonzero(rank < np.where(whole.codes < 0, MOST_UNLABELED, MOST_LABELED))
-        return whole.take(kept[np.argsort(whole.keys[kept], kind="stable")])
-
-    def take(self, rows: NDArray) -> RowSample:
-        return RowSample(*(part[rows] for part in vars(self).values()))
-
-    def folds(self, design: Design) -> NDArray:
-        """The folds these rows have in a design."""
-        pairs = zip(self.names, self.places, strict=True)
-        return np.array([design.folds(str(name), int(place), 1)[0] for name, place in pairs], dtype=int)
 
 
 def part_labels(part: Part, source: Source) -> LabelCounts:
@@ -101,11 +67,3 @@ def part_sample(part: Part, source: Source, reading: Design) -> RowSample:
         empty = np.zeros(0, dtype=int)
         return RowSample(np.zeros((0, source.n_features)), empty, empty.astype(np.uint64), empty.astype(str), empty)
     return sample
-
-
-def reading_design(
-    columns: tuple[str, ...] | None, n_features: int, classes: NDArray, unlabeled: Any, seed: int
-) -> Design:
-    """A design that reads rows as they are, in float64."""
-    basis = LinearBasis(np.zeros(n_features))
-    return Design(columns, classes, basis, seed=seed, dtype="float64", unlabeled=unlabeled)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.tally import Tally, membership
-from pnulearn._problem.samples import Sampling
+from pnulearn._problem.samples import Sampling, population_of
 from pnulearn._solvers.ridge import RidgeCandidates
 from pnulearn._statistics.blocks import BLOCK_ROWS
 from pnulearn._statistics.design import Design
@@ -59,8 +59,7 @@ def part_tally(
 
 
 def _groups(codes: NDArray, n_classes: int, sampling: Sampling) -> NDArray:
-    population = np.arange(len(codes)) if sampling == "single_set" else np.flatnonzero(codes < 0)
-    return membership(codes, np.ones(len(codes)), n_classes, population)
+    return membership(codes, np.ones(len(codes)), n_classes, population_of(codes, sampling))
 
 
 def _added(one: Tally | None, other: Tally | None) -> Tally | None:

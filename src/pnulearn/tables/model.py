@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._estimators.classifier import PNUClassifier, contents, restored
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.saving import contents, restored
 from pnulearn._files.archive import ModelFileError, read_archive, write_archive
 from pnulearn._learning.selection import SearchTable
 from pnulearn._problem.labels import decode_labels
@@ -135,8 +136,8 @@ def fit_table(
     rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
     X, _ = plan.features(table)
     X = X[rows]
-    classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters).fit(X, targets.y[rows])
-    codes = decode_labels(targets.y[rows], classes=classifier.classes_).codes
+    labels = decode_labels(targets.y[rows], pos_label=targets.positive)
+    classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters).fit(X, labels)
     record = FitRecord(
         table.source,
         table.fingerprint,
@@ -149,7 +150,7 @@ def fit_table(
         command,
         [*table.remarks, *plan.remarks, *remarks],
     )
-    return Fitted(TableModel(classifier, plan, label, record), table, X, codes, rows)
+    return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
 
 
 def load_table_model(path: str | Path) -> TableModel:
@@ -167,7 +168,7 @@ def load_table_model(path: str | Path) -> TableModel:
             f"{str(path)!r} holds a {kind} without the names of its columns: it was saved from Python. Load it there "
             "with pnulearn.load, or fit one from a table with `pnulearn fit`."
         )
-    return TableModel(restored(parts["classifier"]), parts["plan"], parts["label"], parts["record"])
+    return TableModel(restored(PNUClassifier, parts["classifier"]), parts["plan"], parts["label"], parts["record"])
 
 
 def label_text(label: Any) -> str:

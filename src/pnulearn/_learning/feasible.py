@@ -1,56 +1,17 @@
-"""Checks of PNUClassifier's parameters, and what to do when a group of rows is missing."""
+"""What can be learnt from the rows at hand: when a group of them is missing, or there are too many."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.memory import free_memory
-from pnulearn._machine.threads import check_n_jobs
 from pnulearn._problem.samples import Samples
-from pnulearn.losses import as_loss
 
-CHOICES = {
-    "risk": ("pnu", "punu", "pn", "pu", "nu"),
-    "kernel": tuple(KERNELS),
-    "selection": ("average", "best"),
-    "tie_break": ("risk", "first"),
-    "sampling": ("case_control", "single_set"),
-}
 NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}
 WORDS = {"P": "positive", "N": "negative", "U": "unlabelled"}
-
-
-def check_parameters(estimator: Any) -> None:
-    """Refuse parameters that cannot mean anything, each with what would."""
-    for name, allowed in CHOICES.items():
-        if getattr(estimator, name) not in allowed:
-            raise ValueError(
-                f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(estimator, name)!r}."
-            )
-    as_loss(estimator.loss)
-    low, high = (0, 1) if estimator.risk == "punu" else (-1, 1)
-    numbers(estimator.mix, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")
-    numbers(estimator.alpha, "alpha", lambda v: v > 0, "positive: without a penalty the risk may have no minimum")
-    numbers(estimator.bandwidth, "bandwidth", lambda v: v > 0, "positive")
-    check_n_jobs(estimator.n_jobs)
-
-
-def numbers(value: Any, name: str, allowed: Any, words: str) -> NDArray | None:
-    """A number or several as an array; None stays None."""
-    if value is None:
-        return None
-    try:
-        array = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number or numbers, got {value!r}.") from None
-    if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all() or not np.all(allowed(array)):
-        raise ValueError(f"{name} must be finite and {words}, got {value!r}.")
-    return array
 
 
 def feasible_risk(risk: str, mix: Any, samples: Samples, classes: NDArray) -> str:
@@ -81,7 +42,7 @@ def feasible_risk(risk: str, mix: Any, samples: Samples, classes: NDArray) -> st
     warnings.warn(
         f"There are no {missing} rows, so the {fitting[0].upper()} risk is used instead of {risk.upper()}.{hint}",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return fitting[0]
 
@@ -89,7 +50,7 @@ def feasible_risk(risk: str, mix: Any, samples: Samples, classes: NDArray) -> st
 def _present(samples: Samples) -> set[str]:
     """Which of P, N and U have rows; with more than two classes P and N stand for all of them."""
     counts = samples.counts
-    groups = {"U"} if len(samples.population) and (samples.codes < 0).any() else set()
+    groups = {"U"} if len(samples.unlabeled) else set()
     if samples.n_classes > 2:
         return groups | {"P", "N"}
     return groups | {name for name, count in zip("NP", counts, strict=True) if count > 0}

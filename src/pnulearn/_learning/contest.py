@@ -1,0 +1,94 @@
+"""What every way of learning shares: the candidates, how they are weighed, and what is concluded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._basis.basis import Basis
+from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.search import Model
+from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
+from pnulearn._learning.settings import Settings
+from pnulearn._learning.tally import Tally
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import Mixes
+from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics.risk import estimate_risk
+from pnulearn.priors.estimate import PriorEstimate
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """The candidates of a fit, bandwidth × mix × alpha, and what is settled before any of them is tried."""
+
+    settings: Settings
+    classes: NDArray
+    prior: PriorEstimate
+    basis: Basis
+    mixes: Mixes
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.basis.bandwidths), len(self.mixes), len(self.settings.alphas)
+
+    @property
+    def n_candidates(self) -> int:
+        return int(np.prod(self.shape))
+
+    def tabulate(self, tallies: Sequence[Tally]) -> SearchTable:
+        """Validation results and weights, from a tally per bandwidth, or none if nothing could be held out.
+
+        Where errors were not counted (NaN), the squared loss stands in for them.
+        """
+        zero_one = squared = np.zeros(self.shape)
+        n_labels = 0.0
+        if tallies:
+            zero_one = np.stack([tally.zero_one(self.prior.shares) for tally in tallies])
+            squared = np.stack([tally.squared(self.prior.shares) for tally in tallies])
+            n_labels = tallies[0].effective_labels(self.prior.shares)
+        weight = self._weigh(squared if np.isnan(zero_one).any() else zero_one, squared, n_labels)
+        values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes.values, "alpha": self.settings.alphas}
+        return SearchTable(values, zero_one, squared, weight)
+
+    def conclude(
+        self, search: SearchTable, model: Model, validated: Samples, feature_names: NDArray | None = None
+    ) -> Learnt:
+        """What was learnt: the model, the candidate with most weight, and the risk on the `validated` rows."""
+        bandwidth, mix, alpha = search.best
+        scores = model.validation_scores
+        return Learnt(
+            classes=self.classes,
+            prior=self.prior.value,
+            prior_interval=self.prior.interval,
+            risk_used=self.mixes.risk,
+            search=search,
+            bandwidth=float(search.bandwidths[bandwidth]),
+            mix=float(search.mixes[mix]),
+            alpha=float(search.alphas[alpha]),
+            risk=validation_risk(validated, scores, self.prior.shares),
+            n_features_in=validated.X.shape[1],
+            feature_names_in=feature_names,
+            validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
+            function=self.basis.learnt(model.bandwidths, model.coef, model.intercept),
+        )
+
+    def _weigh(self, zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:
+        if self.settings.selection == "average":
+            return average_weights(zero_one, squared, n_labels, shares=self.mixes.shares)
+        order = {"alphas": self.settings.alphas, "mixes": self.mixes.values}
+        return best_candidate(zero_one, squared, n_labels, tie_break=self.settings.tie_break, **order)
+
+
+def validation_risk(rows: Samples, scores: NDArray, shares: NDArray) -> RiskEstimate | None:
+    """The PNU zero-one risk of a model whose scores (K, n) on these rows are held out, NaN where they are not."""
+    if rows.n_classes > 2 or np.isnan(scores[0]).all():
+        return None
+    groups = [group[~np.isnan(scores[0, group])] for group in rows.split()]
+    positive, negative, population = (len(group) > 0 for group in groups)
+    if not ((positive and negative) or ((positive or negative) and population)):
+        return None
+    return estimate_risk([scores[0, g] for g in groups], shares[1], weights=[rows.weight[g] for g in groups])

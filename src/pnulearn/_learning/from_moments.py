@@ -1,0 +1,115 @@
+"""From statistics to all that a fit leaves behind, without the rows."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pnulearn._learning.contest import Contest
+from pnulearn._learning.feasible import feasible_risk
+from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.moment_prior import prior_from_moments
+from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, explore_moments, usable_folds
+from pnulearn._learning.settings import Settings
+from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._solvers.candidates import Mixes
+from pnulearn._statistics.row_sample import RowSample
+from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.resolve import resolve_prior
+
+Recount = Callable[[list[Fits]], list[Fits]]
+
+
+def learn_from_moments(
+    settings: Settings, statistics: PNUStatistics, sample: RowSample | None = None, recount: Recount | None = None
+) -> Learnt:
+    """Search all candidates by the squared-loss PNU risk, or by the zero-one risk too if `recount` counts errors.
+
+    The `sample` of rows, if there is one, gives the validation risk with its standard error.
+    """
+    settings.refuse_beyond_one_pass()
+    design, sampling = statistics.design, settings.sampling
+    risk = feasible_risk(settings.risk, settings.mix, _counted(statistics, sampling), design.classes)
+    prior = prior_of_moments(settings, statistics, sample)
+    contest = Contest(settings, design.classes, prior, design.basis, Mixes.of(risk, settings.mix))
+    problem = MomentProblem(statistics, prior.shares, contest.mixes, settings.alphas, sampling)
+    fits = explore_moments(problem, settings.n_jobs)
+    fits = fits if recount is None else recount(fits)
+    tallies = [one.tally for one in fits if one.tally is not None]
+    if not tallies and contest.n_candidates > 1:
+        _refuse_no_validation(statistics)
+    search = contest.tabulate(tallies)
+    model = assemble_moments(problem, search.weight, settings.n_jobs)
+    rows = _weighted(statistics, sample, sampling)
+    if sample is not None:
+        scores = _out_of_fold(problem, fits, search.weight, sample)
+        model = replace(model, validation_scores=scores)
+    names = None if design.columns is None else np.array(design.columns, dtype=object)
+    learnt = contest.conclude(search, model, rows, names)
+    return replace(learnt, validation_scores=None)  # of a sample, which the user has never seen
+
+
+def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowSample | None) -> PriorEstimate:
+    """As given, from all rows' moments, or by another method from the sample."""
+    counts, design, prior = statistics.counts, statistics.design, settings.prior
+    if prior is None and counts.all() and usable_folds(statistics).any():
+        return prior_from_moments(statistics, design.seed, settings.n_jobs)
+    by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
+    if by_labels or isinstance(prior, numbers.Real | Mapping):
+        rows = _counted(statistics, settings.sampling)
+    elif sample is not None:
+        rows = _weighted(statistics, sample, settings.sampling)
+    else:
+        raise ValueError(
+            f"prior={prior!r} cannot be estimated from these statistics: a class has no labelled rows, or "
+            "the method needs rows. Pass the prior as a number, or fit from files."
+        )
+    return resolve_prior(prior, rows.X, rows.codes, rows.weight, classes=design.classes, random_state=design.seed)
+
+
+def _counted(statistics: PNUStatistics, sampling: Sampling) -> Samples:
+    """The groups that have rows, each as one row with the weight of all, for what only looks at counts."""
+    counts = statistics.counts
+    codes = np.append(np.arange(len(counts) - 1), -1)
+    present = np.flatnonzero(counts)
+    weight = counts[present].astype(float)
+    return Samples(np.zeros((len(present), 1)), codes[present], weight, len(counts) - 1, sampling)
+
+
+def _weighted(statistics: PNUStatistics, sample: RowSample | None, sampling: Sampling) -> Samples:
+    """The sample, weighted so that each group has its true share of all rows; no rows if there is none."""
+    n_classes = len(statistics.design.classes)
+    if sample is None:
+        return Samples(np.zeros((0, statistics.design.n_features)), np.zeros(0, int), np.zeros(0), n_classes, sampling)
+    drawn = np.bincount(sample.codes % (n_classes + 1), minlength=n_classes + 1)  # the last group is U, code −1
+    weight = statistics.counts[sample.codes] / drawn[sample.codes]
+    return Samples(sample.X, sample.codes, weight, n_classes, sampling)
+
+
+def _refuse_no_validation(statistics: PNUStatistics) -> None:
+    lonely = statistics.design.classes[int(np.argmin(statistics.counts[:-1]))]
+    raise ValueError(
+        f"Class {lonely!r} has too few labelled rows to validate with. Fix mix, alpha and bandwidth, or label more."
+    )
+
+
+def _out_of_fold(problem: MomentProblem, fits: list[Fits], weight: NDArray, sample: RowSample) -> NDArray:
+    """Scores (K, n) of the sample's rows by the weighted candidates that did not see their fold, NaN without any."""
+    scores = np.full((len(problem.outputs), len(sample.codes)), np.nan)
+    basis, folds = problem.statistics.design.basis, sample.folds(problem.statistics.design)
+    prepared = basis.prepare(sample.X)
+    for fold in np.unique(folds):
+        members = np.flatnonzero(folds == fold)
+        pairs = [(int(index), fits[index].candidates[fold]) for index in np.flatnonzero(weight.any(axis=(1, 2)))]
+        parts = [(index, candidates.average(weight[index])) for index, candidates in pairs if candidates is not None]
+        if parts:
+            scores[:, members] = sum(
+                coef @ basis.features(prepared[members], index).T + intercept[:, None]
+                for index, (coef, intercept) in parts
+            )
+    return scores

@@ -1,0 +1,85 @@
+"""From rows in memory to all that a fit leaves behind."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._learning.calibration import score_calibration
+from pnulearn._learning.contest import Contest
+from pnulearn._learning.feasible import feasible_risk, refuse_if_too_large
+from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.search import Problem, assemble, explore
+from pnulearn._learning.settings import Settings
+from pnulearn._learning.splits import content_splits, own_splits
+from pnulearn._problem.folds import row_keys
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import Mixes
+from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashing
+from pnulearn.priors.resolve import resolve_prior
+
+
+def learn_from_rows(
+    settings: Settings,
+    samples: Samples,
+    classes: NDArray,
+    *,
+    held_out: Samples | None = None,
+    feature_names: NDArray | None = None,
+) -> Learnt:
+    """Search all candidates, judged on the `held_out` rows or else by cross-validation, and assemble the model."""
+    solver = WatchedSolver(candidate_solver(settings.loss))
+    codes, kept = samples.codes, np.flatnonzero(samples.weight)  # a row of weight zero is as good as absent
+    samples = samples if len(kept) == len(codes) else samples.take(kept)
+    keys = row_keys(samples.X, settings.seed)
+    risk = feasible_risk(settings.risk, settings.mix, samples, classes)
+    contest = _open_contest(settings, samples, classes, keys, risk)
+    squash, shares = squashing(settings.loss), contest.prior.shares
+    problem = Problem(samples, shares, contest.basis, contest.mixes, settings.alphas, solver, squash, held_out=held_out)
+    if held_out is None:
+        own = own_splits(settings.cv, codes, kept)
+        splits = own or content_splits(int(settings.cv), samples, keys, classes, contest.n_candidates)
+        problem = replace(problem, splits=splits)
+    refuse_if_too_large(len(samples.codes), contest.basis.size, len(contest.basis.bandwidths) + 2)
+    explored = explore(problem, settings.n_jobs, settings.verbose)
+    search = contest.tabulate([result.tally for result in explored if result.tally is not None])
+    model = assemble(problem, explored, search.weight, settings.n_jobs)
+    validated = samples if held_out is None else held_out
+    learnt = contest.conclude(search, model, validated, feature_names)
+    _warn_if_short(solver, settings)
+    calibration = _calibration(settings, learnt, samples, validated, model.validation_scores, shares)
+    return replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0, calibration=calibration)
+
+
+def _open_contest(settings: Settings, samples: Samples, classes: NDArray, keys: NDArray, risk: str) -> Contest:
+    """The candidates, with the prior and with basis functions chosen by the rows' content."""
+    X, codes = samples.X, samples.codes
+    prior = resolve_prior(settings.prior, X, codes, samples.weight, classes=classes, random_state=settings.seed)
+    basis = choose_basis(settings.kernel, X, codes >= 0, keys, settings.centers, settings.bandwidth)
+    return Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
+
+
+def _calibration(
+    settings: Settings, learnt: Learnt, samples: Samples, validated: Samples, scores: NDArray, shares: NDArray
+) -> NDArray | None:
+    """Log-odds from scores that were not seen in training; from all rows if there was nothing to validate with."""
+    if np.isnan(scores).all():
+        validated, scores = samples, KERNELS[settings.kernel].scores(SimpleNamespace(**learnt.function), samples.X).T
+    return score_calibration(settings.loss, scores, validated, shares)
+
+
+def _warn_if_short(solver: WatchedSolver, settings: Settings) -> None:
+    if solver.n_failed:
+        warnings.warn(
+            f"{solver.n_failed} of {solver.n_fits} fits stopped short of their tolerance, where the objective is all "
+            f"but flat. Leave out the smallest alpha ({np.min(settings.alphas):g}), or bring the columns of X to a "
+            "common scale.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

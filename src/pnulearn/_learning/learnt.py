@@ -1,0 +1,45 @@
+"""All that a fit leaves behind, in one value: a classifier accepts it whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pnulearn._learning.selection import SearchTable
+from pnulearn.metrics.estimate import RiskEstimate
+
+# A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.
+OPTIONAL = frozenset({"validation_scores", "feature_names_in"})
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """Every attribute of a fitted `PNUClassifier` that ends in an underscore, without it.
+
+    `function` holds those that the kernel itself names, as `Basis.learnt` gives them: `coef_`, `intercept_`, ...
+    """
+
+    classes: NDArray
+    prior: Any
+    prior_interval: tuple[Any, Any] | None
+    risk_used: str
+    search: SearchTable
+    bandwidth: float
+    mix: float
+    alpha: float
+    risk: RiskEstimate | None
+    function: dict[str, NDArray]
+    n_features_in: int
+    feature_names_in: NDArray | None = None
+    validation_scores: NDArray | None = None
+    calibration: NDArray | None = None
+    n_iter: int = 1
+    converged: bool = True
+
+    def attributes(self) -> dict[str, Any]:
+        """Names with the underscore, and values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "function"}
+        there = {f"{name}_": value for name, value in values.items() if value is not None or name not in OPTIONAL}
+        return there | self.function

@@ -1,0 +1,104 @@
+"""The parameters of a classifier, checked and resolved: all that learning has to know of them."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._machine.threads import check_n_jobs
+from pnulearn._problem.samples import Sampling
+from pnulearn._solvers.candidates import ALPHAS
+from pnulearn.losses import Loss, as_loss
+
+CHOICES = {
+    "risk": ("pnu", "punu", "pn", "pu", "nu"),
+    "kernel": tuple(KERNELS),
+    "selection": ("average", "best"),
+    "tie_break": ("risk", "first"),
+    "sampling": ("case_control", "single_set"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of `PNUClassifier`, with the loss, the penalties and the seed resolved.
+
+    They are plain values that can be sent elsewhere; whoever learns from them knows no classifier.
+    """
+
+    risk: str
+    loss: Loss
+    kernel: str
+    prior: Any
+    mix: Any
+    alphas: NDArray
+    bandwidth: Any
+    centers: Any
+    selection: str
+    tie_break: str
+    cv: Any
+    sampling: Sampling
+    unlabeled: Any
+    pos_label: Any
+    n_jobs: int | None
+    seed: int
+    verbose: int
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any], seed: int | None = None) -> Settings:
+        """From `get_params(deep=False)`; a seed that is given is used instead of drawing one from random_state.
+
+        >>> from pnulearn import PNUClassifier
+        >>> Settings.of(PNUClassifier(alpha=0.1, random_state=0).get_params(deep=False)).alphas
+        array([0.1])
+        """
+        _check_parameters(parameters)
+        rest = dict(parameters)
+        alpha, state, loss = rest.pop("alpha"), rest.pop("random_state"), rest.pop("loss")
+        alphas = ALPHAS if alpha is None else np.atleast_1d(np.asarray(alpha, dtype=float))
+        seed = int(check_random_state(state).randint(2**31)) if seed is None else seed
+        return cls(**rest, loss=as_loss(loss), alphas=alphas, seed=seed)
+
+    def refuse_beyond_one_pass(self) -> None:
+        """Refuse what cannot be learnt from sums."""
+        if not self.loss.one_pass:
+            raise ValueError(
+                f"loss={self.loss.name!r} needs all rows at once. In one pass only loss='squared' can be learnt."
+            )
+        if not isinstance(self.cv, numbers.Integral) or self.cv < 2:
+            raise ValueError(f"In one pass cv is a number of folds, at least 2; got {self.cv!r}.")
+        if isinstance(self.centers, str) and self.centers == "all":
+            raise ValueError("centers='all' needs all rows at once. Pass a number, e.g. centers=500, or an array.")
+
+
+def _check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that cannot mean anything, each with what would."""
+    for name, allowed in CHOICES.items():
+        if parameters[name] not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {parameters[name]!r}.")
+    as_loss(parameters["loss"])
+    low, high = (0, 1) if parameters["risk"] == "punu" else (-1, 1)
+    _check_numbers(parameters, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")
+    _check_numbers(parameters, "alpha", lambda v: v > 0, "positive: without a penalty the risk may have no minimum")
+    _check_numbers(parameters, "bandwidth", lambda v: v > 0, "positive")
+    check_n_jobs(parameters["n_jobs"])
+
+
+def _check_numbers(parameters: Mapping[str, Any], name: str, allowed: Any, words: str) -> None:
+    """None, a number or several."""
+    value = parameters[name]
+    if value is None:
+        return
+    try:
+        array = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number or numbers, got {value!r}.") from None
+    if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all() or not np.all(allowed(array)):
+        raise ValueError(f"{name} must be finite and {words}, got {value!r}.")

@@ -1,0 +1,61 @@
+"""What the import contract cannot see: nobody reaches into another object's private parts."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import pnulearn
+
+ROOT = Path(pnulearn.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+# scikit-learn and Dask make these names part of what they hand out.
+FOREIGN = {"_meta", "_repr_html_inner", "_repr_mimebundle_"}
+# A scorer is called with any classifier there is, so nothing more can be said of it.
+ANY_CLASSIFIER = {"metrics/scorer.py"}
+
+
+def own_names(tree: ast.Module) -> set[str]:
+    """Private names that a module defines itself: methods, functions and attributes of self."""
+    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    targets = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+    return names | {node.attr for node in targets if _is_own(node)}
+
+
+def foreign_privates(tree: ast.Module) -> list[str]:
+    """`x._name` where x is neither self nor cls nor super(), and the module does not define _name."""
+    own = own_names(tree) | FOREIGN
+    return [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.endswith("__")
+        and not _is_own(node)
+        and node.attr not in own
+    ]
+
+
+def unknown_estimators(tree: ast.Module) -> list[str]:
+    """Parameters `estimator: Any`."""
+    arguments = (node for node in ast.walk(tree) if isinstance(node, ast.arg) and node.arg == "estimator")
+    return [f"line {one.lineno}" for one in arguments if one.annotation and ast.unparse(one.annotation) == "Any"]
+
+
+def _is_own(node: ast.Attribute) -> bool:
+    return ast.unparse(node.value) in ("self", "cls", "super()")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_uses_what_is_private_to_another(path):
+    tree = ast.parse(path.read_text())
+    assert foreign_privates(tree) == []
+    if str(path.relative_to(ROOT)) not in ANY_CLASSIFIER:
+        assert unknown_estimators(tree) == []
+
+
+def test_the_rules_find_what_they_are_for():
+    tree = ast.parse("def learn(estimator: Any):\n    estimator._basis(1)\n    estimator._statistics = 2")
+    assert sorted(foreign_privates(tree)) == ["line 2: estimator._basis", "line 3: estimator._statistics"]
+    assert unknown_estimators(tree) == ["line 1"]
+    assert foreign_privates(ast.parse("class A:\n    def _f(self, other):\n        return other._f(self._g)")) == []
