@@ -64,6 +64,7 @@ $(VENV)/.bench: $(STAMP)
 
 docs: $(VENV)/.docs
 	rm -rf docs/generated
+	$(PY) docs/check_api.py
 	$(PY) docs/run_blocks.py
 	$(PY) -m sphinx -W --keep-going -q -E -b html docs docs/_build/html
 	@echo "The site is in docs/_build/html/index.html"

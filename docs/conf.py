@@ -16,14 +16,15 @@ copyright = "2026, The pnulearn developers"
 version = release = installed_version("pnulearn")
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py.md5", "**/README.md"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -48,6 +49,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1000,
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "pnulearn"
 html_static_path = ["_static"]
@@ -76,3 +78,10 @@ def setup(app):
             source[0] = with_outputs(source[0], outputs[name])
 
     app.connect("source-read", show_outputs)
+    app.connect("autodoc-skip-member", skip_inherited)
+
+
+def skip_inherited(app, kind, name, member, skip, options):
+    """Leave out what scikit-learn and Python bring along."""
+    owner = getattr(member, "fget", member)
+    return skip or not (getattr(owner, "__module__", None) or "").startswith("pnulearn")
