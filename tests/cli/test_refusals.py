@@ -163,3 +163,11 @@ def test_colours_only_for_a_person_who_wants_them(capsys, table, monkeypatch):
     assert "\x1b[" in refusal(capsys, "prior", table(""), "-l", "y")[1]
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in refusal(capsys, "prior", table(""), "-l", "y")[1]
+
+
+@pytest.mark.parametrize("options", [[], ["--positive", "yes"]])
+def test_a_table_that_shows_nothing_but_no_learns_what_yes_is(capsys, table, options):
+    path = table(ONE_CLASS.replace(",a\n", ",no\n"))
+    assert run(["fit", str(path), "-l", "y", "--prior", "0.4", "--json", *FIT, *options]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["positive"], facts["risk"]) == ("yes", "nu")

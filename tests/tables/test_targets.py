@@ -49,3 +49,44 @@ def test_flags_are_labels(tmp_path):
 def test_what_looks_like_a_mistake_is_refused(tmp_path, cells, options, message):
     with pytest.raises(TableError, match=message):
         targets(tmp_path, cells, **options)
+
+
+def test_spellings_that_differ_in_case_or_blanks_are_one_label(tmp_path):
+    found = targets(tmp_path, ["Yes", "yes ", " YES", "yes", "no", "No", ""])
+    assert found.counts == {"No": 2, "yes": 4}
+    assert found.y.tolist() == ["yes"] * 4 + ["No", "No", None]
+    assert "'yes' (2), 'Yes' (1), 'YES' (1) are one label, 'yes'" in found.remarks[0]
+
+
+def test_labels_are_spelt_as_a_model_knows_them(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,YES\n2,NO\n3,YES\n")
+    assert read_targets(read_table(path), "y", known=["no", "yes"]).y.tolist() == ["yes", "no", "yes"]
+
+
+@pytest.mark.parametrize(
+    "cells, positive",
+    [
+        (["Nein", "Ja", ""], "Ja"),
+        (["wahr", "falsch"], "wahr"),
+        (["TRUE", "FALSE"], "TRUE"),
+        (["N", "J"], "J"),
+        (["spam", "ham"], "spam"),
+        (["a", "b", "c"], None),
+        (["1", "0"], None),
+    ],
+)
+def test_yes_is_positive_in_every_language_and_that_is_said(tmp_path, cells, positive):
+    found = targets(tmp_path, cells)
+    assert found.positive == positive
+    assert any(f"is {positive!r}" in remark for remark in found.remarks) == (positive is not None)
+
+
+@pytest.mark.parametrize(
+    "cell, named, positive",
+    [("no", None, "yes"), ("Nein", None, "Ja"), ("no", "yes", "yes"), ("spam", None, None), ("0", "1", 1)],
+)
+def test_a_column_of_nothing_but_no_has_no_positive_row(tmp_path, cell, named, positive):
+    found = targets(tmp_path, [cell, cell, ""], positive=named)
+    assert found.positive == positive
+    assert type(found.positive) is type(positive)

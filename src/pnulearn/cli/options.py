@@ -55,7 +55,7 @@ def kernel_name(text: str) -> str:
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines; - for standard input.")]
 Label = Annotated[str, typer.Option("--label", "-l", help="Column with the labels; empty cells are unlabelled.")]
-Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default the greater of the two.")]
+Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default yes, or the greater.")]
 Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
 Prior = Annotated[
     str,

@@ -148,7 +148,7 @@ def fit_table(
         time.perf_counter() - start,
         _versions(),
         command,
-        [*table.remarks, *plan.remarks, *remarks],
+        [*table.remarks, *targets.remarks, *plan.remarks, *remarks],
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
 

@@ -28,7 +28,7 @@ def model_labels(table: Table, model: TableModel, label: str, unlabeled: str | N
     """The codes of a label column in the classes of a model."""
     if len(model.classifier.classes_) != 2:
         raise TableError(f"The model has {len(model.classifier.classes_)} classes; this command judges two.")
-    targets = read_targets(table, label, unlabeled=unlabeled)
+    targets = read_targets(table, label, unlabeled=unlabeled, known=model.classifier.classes_.tolist())
     return decode_labels(targets.y, classes=model.classifier.classes_)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,27 +14,39 @@ from pnulearn._tables.columns import Column
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.labels import refuse_marker
 from pnulearn._tables.table import Table
+from pnulearn._tables.words import YES, affirmative, fold
 
 MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
 class Targets:
-    """y with None for unlabelled rows, in the types that the table holds, and the positive label if one was named."""
+    """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known."""
 
     y: NDArray
     positive: Any
     counts: dict[Any, int]
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def n_unlabeled(self) -> int:
         return len(self.y) - sum(self.counts.values())
 
 
-def read_targets(table: Table, label: str, *, positive: str | None = None, unlabeled: str | None = None) -> Targets:
-    """Labels from a column. Empty cells are unlabelled, and so are cells equal to `unlabeled`."""
+def read_targets(
+    table: Table,
+    label: str,
+    *,
+    positive: str | None = None,
+    unlabeled: str | None = None,
+    known: Sequence[Any] = (),
+) -> Targets:
+    """Labels from a column. Empty cells are unlabelled, and so are cells equal to `unlabeled`.
+
+    Spellings that differ in case or blanks are one label, the most frequent of them or the one in `known`.
+    """
     column = table.column(label)
-    values = _values(column)
+    values, remarks = _join_spellings(label, _values(column), known)
     marker = None if unlabeled is None else _match(unlabeled, values)
     if unlabeled is not None and marker is None:
         raise TableError(
@@ -42,10 +55,57 @@ def read_targets(table: Table, label: str, *, positive: str | None = None, unlab
     y = np.array([None if marker is not None and v == marker else v for v in values] + [None], dtype=object)[:-1]
     counts = Counter(value for value in y if value is not None)
     _refuse_strange_labels(label, counts, len(y), table.source)
-    chosen = None if positive is None else _match(positive, list(counts))
-    if positive is not None and chosen is None:
+    if positive is None:
+        chosen, said = _guess_positive(label, list(counts))
+    else:
+        chosen, said = _named_positive(label, positive, y), []
+    return Targets(y, chosen, dict(sorted(counts.items(), key=lambda item: str(item[0]))), remarks + said)
+
+
+def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tuple[list[Any], list[str]]:
+    spellings: dict[str, Counter] = {}
+    for word, count in Counter(value for value in values if isinstance(value, str)).items():
+        spellings.setdefault(fold(word), Counter())[word] = count
+    chosen = {folded: max(sorted(words), key=words.__getitem__) for folded, words in spellings.items()}
+    chosen |= {fold(word): word for word in known if isinstance(word, str)}
+    remarks = [
+        f"In column {label!r} {', '.join(f'{w!r} ({n})' for w, n in words.most_common(5))} are one label, "
+        f"{chosen[folded]!r}."
+        for folded, words in spellings.items()
+        if len(words) > 1
+    ]
+    return [chosen[fold(value)] if isinstance(value, str) else value for value in values], remarks
+
+
+def _named_positive(label: str, positive: str, y: NDArray) -> Any:
+    """The label that `positive` means; one that no row has if all labelled rows are of the other class."""
+    names = {value for value in y if value is not None}
+    chosen = _match(positive, names)
+    if chosen is not None:
+        return chosen
+    if len(names) > 1:
         raise TableError(f"No row of column {label!r} has the label {positive!r}, named as positive. {_found(y)}")
-    return Targets(y, chosen, dict(sorted(counts.items(), key=lambda item: str(item[0]))))
+    seen = next(iter(names))
+    if isinstance(seen, str):
+        return positive.strip()
+    number = _number(positive)
+    if number is None:
+        raise TableError(f"The positive label {positive!r} is no number, unlike all others. {_found(y)}")
+    return type(seen)(number)
+
+
+def _guess_positive(label: str, names: list[Any]) -> tuple[Any, list[str]]:
+    """Yes, whatever its language; of other words the last in the alphabet, as for all labels. Said in any case."""
+    if len(names) > 2 or not all(isinstance(name, str) for name in names):
+        return None, []
+    how = "pass --positive if it is another"
+    if len(names) == 1:
+        unseen = affirmative(names[0])
+        said = f"Column {label!r} shows {names[0]!r} only, so the positive label is taken to be {unseen!r}; {how}."
+        return unseen, [] if unseen is None else [said]
+    yes = [name for name in names if fold(name) in YES]
+    chosen = yes[0] if len(yes) == 1 else max(names)
+    return chosen, [f"The positive label of column {label!r} is {chosen!r}; {how}."]
 
 
 def _values(column: Column) -> list[Any]:
@@ -68,7 +128,7 @@ def _match(text: str, values: Any) -> Any:
             if text.casefold() in (str(value).casefold(), str(int(value))):
                 return value
         elif isinstance(value, str):
-            if value == text.strip():
+            if fold(value) == fold(text):
                 return value
         elif _number(text) == value:
             return value
