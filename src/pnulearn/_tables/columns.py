@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._tables.errors import TableError
+from pnulearn._tables.notation import are_codes, are_thousands, is_written_number, read_written
 
 Kind = Literal["number", "flag", "text", "date"]
 
@@ -26,12 +27,16 @@ _DATE = (
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Numbers and flags: `data` is float64, NaN where missing. Text and dates: places in `levels`, −1 where missing."""
+    """Numbers and flags: `data` is float64, NaN where missing. Text and dates: places in `levels`, −1 where missing.
+
+    `decimal` is the mark before decimals where that had to be worked out, as in 1.234,50 €.
+    """
 
     name: str
     kind: Kind
     data: NDArray
     levels: Sequence[str] = ()
+    decimal: str = ""
 
     @property
     def is_numeric(self) -> bool:
@@ -72,32 +77,34 @@ class Cells:
     missing: frozenset[str] = MISSING
     decimal_comma: bool = False
 
-    def column(self, name: str, array: Any, kind: Kind | None = None) -> Column:
-        """A column of an Arrow table; `kind` "text" or "number" says what to look for, whatever it looks like."""
+    def column(self, name: str, array: Any, kind: Kind | None = None, decimal: str = "") -> Column:
+        """A column of an Arrow table; `kind` "text" or "number" says what to look for, whatever it looks like.
+
+        `decimal` is the mark before decimals if the cells leave it open.
+        """
         import pyarrow as pa
 
         stored = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         if pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored):
-            return self._from_text(name, array, kind)
+            return self._from_text(name, array, kind, decimal)
         column = _typed(name, array, stored)
         return column.as_text() if kind == "text" else column
 
-    def _from_text(self, name: str, array: Any, kind: Kind | None) -> Column:
+    def _from_text(self, name: str, array: Any, kind: Kind | None, decimal: str) -> Column:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        if kind != "text" and pa.types.is_string(array.type):
-            try:  # nearly always all cells are numbers or empty, or one of the first is something else
-                filled = pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
-                return Column(name, "number", _floats(filled.cast(pa.float64())))
-            except pa.ArrowInvalid:
-                pass
+        if kind != "text" and pa.types.is_string(array.type) and not (self.decimal_comma or decimal):
+            numbers = _plain_numbers(array)
+            if numbers is not None and not (kind is None and _whole(numbers) and are_codes(_filled(array))):
+                return Column(name, "number", numbers)
         places, levels = _encoded(array)
         cleaned = self._cleaned(levels)
-        numbers = None if kind == "text" else self._numbers(cleaned)
-        if numbers is not None:
-            return Column(name, "number", np.append(numbers, np.nan)[places])
-        return _text_column(name, places, cleaned)
+        if kind == "text" or (kind is None and are_codes(cleaned)):
+            return _text_column(name, places, cleaned)
+        found = self._numbers(cleaned, decimal)
+        if found is None:
+            return _text_column(name, places, cleaned)
+        return Column(name, "number", np.append(found[0], np.nan)[places], decimal=found[1])
 
     def _cleaned(self, levels: Any) -> Any:
         """Levels without blanks around them, null where they are markers of missing values."""
@@ -108,20 +115,28 @@ class Cells:
         absent = pc.is_in(pc.utf8_lower(bare), value_set=pa.array(sorted(self.missing), bare.type))
         return pc.if_else(absent, pa.scalar(None, bare.type), bare)
 
-    def _numbers(self, levels: Any) -> NDArray | None:
-        import pyarrow as pa
+    def _numbers(self, levels: Any, decimal: str) -> tuple[NDArray, str] | None:
+        """Numbers as a program writes them, or else as people do."""
         import pyarrow.compute as pc
 
-        shown = pc.replace_substring(levels, ",", ".", max_replacements=1) if self.decimal_comma else levels
-        try:
-            return _floats(shown.cast(pa.float64()))
-        except pa.ArrowInvalid:
-            return None
+        comma = decimal == "," or (self.decimal_comma and not decimal)
+        mixed = (
+            comma
+            and pc.any(pc.match_substring(levels, ",")).as_py()
+            and pc.any(pc.match_substring(levels, ".")).as_py()
+        )
+        if not mixed and not (comma and are_thousands(levels, ".", sure=bool(decimal))):
+            shown = pc.replace_substring(levels, ",", ".", max_replacements=1) if self.decimal_comma else levels
+            numbers = _plain_numbers(shown)
+            if numbers is not None:
+                return numbers, ""
+        return read_written(levels, comma)
 
 
 def stray_cells(column: Column, decimal_comma: bool = False) -> NDArray:
     """Rows of a text column whose cell is there and no number."""
-    odd = [place for place, level in enumerate(column.levels) if not is_number(level, decimal_comma)]
+    numbers = (is_number(level, decimal_comma) or is_written_number(level) for level in column.levels)
+    odd = [place for place, number in enumerate(numbers) if not number]
     return np.flatnonzero(np.isin(column.data, odd))
 
 
@@ -175,6 +190,10 @@ def _typed(name: str, array: Any, kind: Any) -> Column:
     """A column of a file that knows its types."""
     import pyarrow as pa
 
+    if pa.types.is_duration(kind):
+        return Column(
+            name, "number", _floats(array.cast(pa.duration("ns")).cast(pa.int64()).cast(pa.float64())) / 8.64e13
+        )
     if pa.types.is_temporal(kind):
         places, levels = _encoded(array)
         return Column(name, "date", places, [str(level) for level in levels.to_pylist()])
@@ -187,6 +206,28 @@ def _typed(name: str, array: Any, kind: Any) -> Column:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return Column(name, "number", _floats(array.cast(pa.float64(), safe=False)))
     raise TableError(f"Column {name!r} holds {kind}, neither numbers nor text. Split it into plain columns first.")
+
+
+def _plain_numbers(array: Any) -> NDArray | None:
+    """All cells as numbers, nearly always at once: one of the first is something else, or none is."""
+    import pyarrow as pa
+
+    try:
+        return _floats(_filled(array).cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return None
+
+
+def _filled(array: Any) -> Any:
+    """Null where a cell is empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
+
+
+def _whole(numbers: NDArray) -> bool:
+    return bool(np.all(np.isnan(numbers) | (np.floor(numbers) == numbers)))
 
 
 def _floats(array: Any) -> NDArray:

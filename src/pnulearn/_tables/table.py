@@ -38,13 +38,17 @@ class Table:
         """All columns, of the kind that they look like."""
         return {name: self.column(name) for name in self.names}
 
-    def column(self, name: str, kind: Kind | None = None) -> Column:
-        """A column of the kind it looks like, or as text or numbers if that is named."""
+    def column(self, name: str, kind: Kind | None = None, decimal: str = "") -> Column:
+        """A column of the kind it looks like, or as text or numbers if that is named.
+
+        `decimal` is the mark before decimals for cells that leave it open, such as 1,234.
+        """
         self.refuse_absent(name)
-        if kind is None and name in self._known:
-            return self._known[name]
+        known = self._known.get(name)
+        if known is not None and kind in (None, known.kind) and decimal in ("", known.decimal):
+            return known
         try:
-            column = self.reading.column(name, self.cells.column(name), kind)
+            column = self.reading.column(name, self.cells.column(name), kind, decimal)
         except TableError as error:
             raise TableError(f"{self.source}: {error}") from None
         if kind is None:
@@ -55,9 +59,9 @@ class Table:
         if name not in self.cells.schema.names:
             raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
 
-    def numbers(self, name: str, remedy: str) -> Column:
+    def numbers(self, name: str, remedy: str, decimal: str = "") -> Column:
         """A column of numbers; a cell that is something else is named, with the remedy."""
-        column = self.column(name, "number")
+        column = self.column(name, "number", decimal)
         if column.is_numeric:
             return column
         row = int(stray_cells(column, self.reading.decimal_comma)[0])
