@@ -30,7 +30,7 @@ from pnulearn import PNUClassifier, risks
 from pnulearn._basis.centers import median_distance
 from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
 from pnulearn._solvers.candidates import ALPHAS, ETAS
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_hinge
 from pnulearn._solvers.objectives import objective
 from pnulearn._solvers.reduction import reduce_features
@@ -66,7 +66,7 @@ def separate_seconds(X: np.ndarray) -> float:
 
     def run() -> None:
         for factor, eta, alpha in cells:
-            problem = SmoothProblem(Design(gaussian(distances, factor * unit)))
+            problem = SmoothProblem(FeatureMatrix(gaussian(distances, factor * unit)))
             problem.minimize(objective(risks.pnu(PRIOR, eta), LOSSES["logistic"], parts), alpha)
 
     return seconds(run, 1) / SEPARATE * 5 * len(BANDWIDTH_FACTORS) * len(ETAS) * len(ALPHAS)
@@ -112,7 +112,7 @@ def single_fits(X: np.ndarray) -> dict[str, dict[str, Callable[[], object]]]:
     regression = LogisticRegression(C=C, fit_intercept=False, max_iter=1000)
     return {
         "logistic": {
-            "ours": lambda: SmoothProblem(Design(features)).minimize(logistic, ALPHA),
+            "ours": lambda: SmoothProblem(FeatureMatrix(features)).minimize(logistic, ALPHA),
             "LogisticRegression, same features": lambda: regression.fit(features, signs, weight),
         },
         "double hinge": {

@@ -140,7 +140,7 @@ def child(name: str, *arguments: str) -> None:
     print(json.dumps(result | {"cpu": time.process_time() - cpu, "megabytes": memory}))
 
 
-def measured(*command: str, timeout: float | None = None) -> dict:
+def measure(*command: str, timeout: float | None = None) -> dict:
     """Run a job in a process of its own."""
     job = [sys.executable, __file__, "--job", *command]
     try:
@@ -168,8 +168,8 @@ def growth(millions: list[float]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = str(write(Path(folder) / "rows", n))
             for threads in (1, 2) if size == min(millions) else (1,):
-                low = measured("floor", path)["each"]
-                r = found[n, threads] = measured("one_pass", path, str(threads))
+                low = measure("floor", path)["each"]
+                r = found[n, threads] = measure("one_pass", path, str(threads))
                 each, speed = r["pass_cpu"] / n * 1e6, n / r["pass_wall"]
                 row = [n, threads, r["wall"], r["pass_wall"], speed, each, low, low / each]
                 row += [r["megabytes"], r["error"], r["prior"], os.getloadavg()[0]]
@@ -187,7 +187,7 @@ def rivals() -> None:
         for name in ("pnulearn", "SelfTraining(SGD)", "LabelSpreading"):
             if name in stopped:
                 continue
-            r = measured("in_memory", name, str(n), timeout=RIVAL_SECONDS)
+            r = measure("in_memory", name, str(n), timeout=RIVAL_SECONDS)
             if "failed" in r:
                 stopped.add(name)
                 print(f"{n:>9} {name:>18} stops: {r['failed']}", flush=True)

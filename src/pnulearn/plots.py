@@ -40,7 +40,7 @@ class _Display:
 
     ax_: Axes
 
-    def _drawn(self, ax: Axes) -> Any:
+    def _prepare_axes(self, ax: Axes) -> Any:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -101,7 +101,7 @@ class RiskSurfaceDisplay(_Display):
         ax.set_yticks(range(0, len(self.mixes), step), [f"{mix:.2g}" for mix in self.mixes[::step]])
         ax.set_xticks(range(len(self.alphas)), [f"{alpha:.0e}" for alpha in self.alphas], rotation=45)
         ax.set(xlabel="alpha (λ)", ylabel="mix")
-        return self._drawn(ax)
+        return self._prepare_axes(ax)
 
 
 class BandwidthDisplay(_Display):
@@ -154,7 +154,7 @@ class BandwidthDisplay(_Display):
         ax.set_xticks(places, [f"{bandwidth:.3g}" for bandwidth in self.bandwidths])
         ax.set(xlabel="bandwidth (σ)", ylabel="risk, or part of 1")
         ax.legend(frameon=False)
-        return self._drawn(ax)
+        return self._prepare_axes(ax)
 
 
 class VarianceRatioDisplay(_Display):
@@ -228,7 +228,7 @@ class VarianceRatioDisplay(_Display):
             ax.plot(*self.here, "o", color=COLORS["positive"], label=f"{self.here[0]:g} unlabelled rows")
         ax.set(xscale="log", ylim=(0, 1.1), xlabel="unlabelled rows", ylabel="variance ratio")
         ax.legend(frameon=False)
-        return self._drawn(ax)
+        return self._prepare_axes(ax)
 
 
 def variance_ratio(
@@ -297,7 +297,7 @@ class PriorDisplay(_Display):
             ax.plot(self.labeled_share, 0, "|", color=COLORS["negative"], markersize=22, label="labelled share")
         ax.set(xlim=(0, 1), ylim=(-1, 1), yticks=[], xlabel="share of positives")
         ax.legend(frameon=False, ncols=3, loc="upper center", fontsize="small")
-        return self._drawn(ax)
+        return self._prepare_axes(ax)
 
 
 class ScoreDisplay(_Display):
@@ -396,7 +396,7 @@ class ScoreDisplay(_Display):
         ax.axvline(0, color=COLORS["unlabeled"], linestyle=":")
         ax.set(xlabel="score g(x)", ylabel="share of the group")
         ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize="small")
-        return self._drawn(ax)
+        return self._prepare_axes(ax)
 
 
 class BoundaryDisplay(_Display):
@@ -477,4 +477,4 @@ class BoundaryDisplay(_Display):
                 label=f"{WORDS[name]} ({len(rows)})",
             )
         ax.legend(frameon=False)
-        return self._drawn(ax)
+        return self._prepare_axes(ax)

@@ -90,7 +90,7 @@ class PNULoss(torch.nn.Module):
         table = self.table.to(means)
         if not self.nonnegative:
             return (table * means).sum()
-        value, step = self._corrected(table, means.detach())
+        value, step = self._correct(table, means.detach())
         surrogate = (step * means).sum()
         return surrogate + (value - surrogate).detach()
 
@@ -107,7 +107,7 @@ class PNULoss(torch.nn.Module):
         losses = torch.stack([self._margin_loss(g), self._margin_loss(-g)], dim=1)
         return (member.T @ losses) / counts.clamp(min=1)[:, None]
 
-    def _corrected(self, table: torch.Tensor, means: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _correct(self, table: torch.Tensor, means: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The non-negative risk, and the table whose gradient is the step."""
         borrowed = table.clamp(max=0)  # what U holds of the other class, taken off again
         borrowed[2] = table[2]

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn.baselines import EntropyRegularizedClassifier
 from pnulearn.baselines._rival.kernel import gram
-from pnulearn.baselines._rival.rival import Training
-from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy, minimise
+from pnulearn.baselines._rival.rival import RivalTraining
+from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy, minimize_confidence
 from pnulearn.baselines.entropy.rotation import rotate
 
 rng = np.random.default_rng(0)
@@ -24,7 +24,7 @@ SIGNS = 2.0 * TRUTH[:N_LABELED] - 1
 
 def training(features, prior=0.3):
     codes = np.where(np.arange(N) < N_LABELED, TRUTH, -1)
-    return Training(X, features, codes, np.array([1 - prior, prior]))
+    return RivalTraining(X, features, codes, np.array([1 - prior, prior]))
 
 
 def objective(intercept=True):
@@ -64,7 +64,7 @@ def test_value_and_derivatives_are_the_formula(intercept):
 def test_the_minimiser_is_stationary_and_no_higher_than_its_start(alpha, mu):
     target = objective()
     start = rng.normal(size=target.size)
-    w = minimise(target, start, alpha, mu)
+    w = minimize_confidence(target, start, alpha, mu)
     assert target(w, alpha, mu)[0] <= target(start, alpha, mu)[0]
     assert np.abs(target(w, alpha, mu)[1]).max() < 1e-5 * max(1, mu)
 

@@ -55,7 +55,7 @@ def test_the_mixture_is_within_a_percent_of_the_best_one_on_a_grid():
     first = first_labels(kernel, signs, cost, 10)
     labels = np.array([lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(2)])
     grid = [relaxed_value(kernel, labels, np.array([w, 1 - w]), cost) for w in np.linspace(0, 1, 101)]
-    found = lg._mixed(kernel, labels, np.array([0.9, 0.1]), cost)
+    found = lg._mix_labelings(kernel, labels, np.array([0.9, 0.1]), cost)
     assert found.values[0] >= 0.99 * max(grid)
     assert found.values[0] <= max(grid) * (1 + 1e-3)
 
@@ -65,7 +65,7 @@ def test_mixing_never_lowers_the_value():
     rng = np.random.default_rng(0)
     first = first_labels(kernel, signs, cost, 10)
     labels = np.array([lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(4)])
-    values = [lg._mixed(kernel, labels, np.full(4, 0.25), cost, steps=steps).values[0] for steps in range(6)]
+    values = [lg._mix_labelings(kernel, labels, np.full(4, 0.25), cost, steps=steps).values[0] for steps in range(6)]
     assert (np.diff(values) >= -1e-12).all()
     assert values[-1] > values[0]
 

@@ -39,7 +39,7 @@ def test_one_factorisation_serves_every_penalty(alpha, manifold, normalized, ban
     smoothness = laplacian(neighbor_graph(X, 6), normalized) / N**2
     kernel_matrix = gram("rbf", X, X, bandwidth)
     kernel, expand = deformed_once(kernel_matrix, smoothness, LABELED, alpha, manifold)
-    reduced, reduced_expand = DeformedPath.factorise(kernel_matrix.copy(), smoothness, LABELED).at(alpha, manifold)
+    reduced, reduced_expand = DeformedPath.factorize(kernel_matrix.copy(), smoothness, LABELED).at(alpha, manifold)
     assert_allclose(reduced, kernel, rtol=1e-6, atol=1e-9 * np.abs(kernel).max())
     outside = gram("rbf", NEW, X, bandwidth)
     expected = outside @ expand(SIGNS)

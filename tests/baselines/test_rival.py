@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier
 from pnulearn.baselines._rival.grid import STRENGTHS, candidates
-from pnulearn.baselines._rival.training import Training
+from pnulearn.baselines._rival.training import RivalTraining
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 16, 80
@@ -266,8 +266,8 @@ def test_open_hyper_parameters_take_the_papers_candidates():
 
 def test_class_weights_are_uniform_for_the_labelled_share_and_follow_a_known_one():
     codes = np.array([1, 1, 1, 0, -1])
-    labeled = Training(None, None, codes, np.array([0.25, 0.75]))
+    labeled = RivalTraining(None, None, codes, np.array([0.25, 0.75]))
     assert_allclose(labeled.balance, 1 / 4)
-    known = Training(None, None, codes, np.array([0.5, 0.5]))
+    known = RivalTraining(None, None, codes, np.array([0.5, 0.5]))
     assert_allclose(known.balance, [1 / 6, 1 / 6, 1 / 6, 1 / 2])
     assert_array_equal(known.signs, [1, 1, 1, -1, 0])

@@ -84,13 +84,13 @@ def test_the_search_descends_once_all_rows_adopt_their_labels(monkeypatch, seed)
     machine, signs, _, rng = problem(seed, cost=1.0)
     labels = np.where(signs == 0, rng.choice([-1.0, 1.0], size=len(signs)), signs)[None]
     history = []
-    balanced = sp._balanced
+    balanced = sp._rebalance
 
     def watched(*args):
         history.append(balanced(*args))
         return history[-1]
 
-    monkeypatch.setattr(sp, "_balanced", watched)
+    monkeypatch.setattr(sp, "_rebalance", watched)
     found = sp.local_search(machine, labels, np.flatnonzero(signs == 0), sp.Balance.around(0.0, signs), rng)
     objectives = np.concatenate([step.objective for step in history])
     assert len(objectives) > 2
@@ -115,6 +115,6 @@ def test_groups_of_well_separated_points_are_found():
 
 def test_each_group_is_represented_by_its_lowest_objective():
     labels = np.array([[1, 1, 1, 1], [1, 1, 1, -1], [-1, -1, -1, -1], [-1, -1, -1, 1]], dtype=float)
-    candidates = sp.Candidates(labels, np.zeros((4, 2)), np.zeros(4), np.array([2.0, 1.0, 4.0, 3.0]))
+    candidates = sp.FoundSeparators(labels, np.zeros((4, 2)), np.zeros(4), np.array([2.0, 1.0, 4.0, 3.0]))
     assert_allclose(sp.representatives(candidates, 2).objective, [1.0, 3.0])
     assert_allclose(sp.representatives(candidates, 9).objective, [2.0, 1.0, 4.0, 3.0])

@@ -35,7 +35,7 @@ def objective(a, T, S, ridge, information, share, member):
 @pytest.mark.parametrize("information, alpha", [(0.0, 0.001), (0.01, 0.001), (10.0, 0.001), (100.0, 1.0)])
 def test_the_shared_factorisation_solves_the_dense_system(information, alpha):
     inverse_root_degree, root, T, S = dense_equations()
-    path = SmirPath.factorise(K.copy(), np.arange(N_LABELED))
+    path = SmirPath.factorize(K.copy(), np.arange(N_LABELED))
     ridge = information / (N * SHARES.min()) + alpha
     for k, share in enumerate(SHARES):
         member = (k == CODES).astype(float)
@@ -63,7 +63,7 @@ def test_no_step_from_the_solution_lowers_the_objective(information):
 
 
 def test_the_similarity_matrix_has_eigenvalues_between_zero_and_one():
-    path = SmirPath.factorise(K.copy(), np.arange(N_LABELED))
+    path = SmirPath.factorize(K.copy(), np.arange(N_LABELED))
     assert path.smi_values.min() >= 0
     assert path.smi_values.max() == pytest.approx(1, abs=1e-12)
 
@@ -74,7 +74,7 @@ def test_without_information_it_is_ridge_on_the_indicators():
     member = (CODES == 2).astype(float)
     gram_l = features @ features.T
     a = features.T @ np.linalg.solve(gram_l + 0.001 * N_LABELED * np.eye(N_LABELED), member)
-    beta, _ = SmirPath.factorise(K.copy(), np.arange(N_LABELED)).solve(0.0, 0.001, 0.2, 0.2, member > 0)
+    beta, _ = SmirPath.factorize(K.copy(), np.arange(N_LABELED)).solve(0.0, 0.001, 0.2, 0.2, member > 0)
     scaled = T.T @ a
     assert_allclose(K @ beta, scaled * N * 0.2 / scaled.sum(), atol=1e-8)
 
@@ -104,13 +104,13 @@ def test_two_classes_score_as_the_difference_of_posteriors():
 
 
 def test_a_posterior_without_positive_mean_is_left_as_it_is(monkeypatch):
-    factorise = SmirPath.factorise
+    factorise = SmirPath.factorize
 
     def upside_down(gram, labeled):
         path = factorise(gram, labeled)
         return replace(path, total=-path.total)
 
-    monkeypatch.setattr(SmirPath, "factorise", upside_down)
+    monkeypatch.setattr(SmirPath, "factorize", upside_down)
     y = np.where(np.arange(N) < N_LABELED, TRUTH == 1, np.nan)
     with pytest.warns(UserWarning, match="left unscaled"):
         model = SMIRClassifier(information=0.1, bandwidth=SIGMA, prior=0.3).fit(X, y)

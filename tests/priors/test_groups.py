@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from pnulearn.priors._parts.groups import Group, split_groups, standardized, typical_distance
+from pnulearn.priors._parts.groups import Group, split_groups, standardize, typical_distance
 from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors.estimate import settle
 
@@ -33,7 +33,7 @@ def test_standardised_columns_have_unit_weighted_deviation(kind):
     X = rng.normal(size=(40, 3)) * [1, 100, 1e-4] + [0, 5, 0]
     X[:, 1] = 7.0  # constant
     weight = rng.integers(1, 4, 40).astype(float)
-    groups = standardized(split_groups(kind(X), rng.integers(-1, 2, 40), weight))
+    groups = standardize(split_groups(kind(X), rng.integers(-1, 2, 40), weight))
     Z = np.concatenate([g.X.toarray() if sparse.issparse(g.X) else g.X for g in groups.all])
     w = np.concatenate([g.weight for g in groups.all])
     mean = np.average(Z, axis=0, weights=w)
@@ -79,5 +79,5 @@ def test_estimates_are_moved_inside_and_intervals_contain_them():
 
 def test_the_limits_of_classes_and_of_unlabelled_rows_are_told_apart():
     X, codes = np.arange(30.0)[:, None], np.repeat([0, 1, -1], 10)
-    limited = split_groups(X, codes).limited(2, 7)  # classes first, as every caller has it
+    limited = split_groups(X, codes).limit(2, 7)  # classes first, as every caller has it
     assert [len(group) for group in limited.all] == [2, 2, 7]

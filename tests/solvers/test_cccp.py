@@ -8,8 +8,8 @@ from sklearn.svm import SVC
 
 from pnulearn import risks
 from pnulearn._solvers import cccp
-from pnulearn._solvers.cccp import descend, minimize_ramp, penalised_value
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.cccp import descend, minimize_ramp, penalized_value
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import objective
 from pnulearn.losses import LOSSES
@@ -23,7 +23,7 @@ RAMP = LOSSES["ramp"]
 def test_the_end_is_stationary_and_nothing_nearby_is_better(problems, risk, intercept):
     for seed, alpha in enumerate([1e-3, 1e-2, 1e-1]):
         terms, features = problems.random(RAMP, risk, seed)
-        found = descend(terms, Design(features, intercept), alpha, np.zeros(len(features)))
+        found = descend(terms, FeatureMatrix(features, intercept), alpha, np.zeros(len(features)))
         assert found.converged
         scores = features @ found.coef + found.intercept
         # minus a subgradient of every row's term, from the last convex problem
@@ -52,13 +52,13 @@ def test_the_objective_never_rises_and_few_rounds_are_needed(problems, monkeypat
     monkeypatch.setattr(cccp, "minimize_pieces", watched)
     for seed in range(6):
         features, shares = problems.rows(30, 20, 100, 8, seed)
-        terms, design = objective(problems.risks["pnpu"], RAMP, shares), Design(features)
+        terms, matrix = objective(problems.risks["pnpu"], RAMP, shares), FeatureMatrix(features)
         start = 3 * features @ np.random.default_rng(seed).normal(size=8)
         ends.clear()
-        found = descend(terms, design, 1e-3, start)
+        found = descend(terms, matrix, 1e-3, start)
         assert found.converged
         assert found.n_iter == len(ends)
-        values = [penalised_value(terms, design, 1e-3, end) for end in ends]
+        values = [penalized_value(terms, matrix, 1e-3, end) for end in ends]
         assert (np.diff(values) <= 1e-12).all()
         rounds.append(found.n_iter)
     assert max(rounds) <= 15
@@ -68,16 +68,16 @@ def test_the_objective_never_rises_and_few_rounds_are_needed(problems, monkeypat
 def test_rounds_that_run_out_are_not_called_converged(problems, monkeypatch):
     features, shares = problems.rows(30, 20, 100, 8, seed=0)
     terms, start = objective(problems.risks["pnpu"], RAMP, shares), 3 * features @ np.arange(-4, 4)
-    assert descend(terms, Design(features), 1e-3, start).n_iter > 1
+    assert descend(terms, FeatureMatrix(features), 1e-3, start).n_iter > 1
     monkeypatch.setattr(cccp, "MAX_ROUNDS", 1)
-    assert not descend(terms, Design(features), 1e-3, start).converged
+    assert not descend(terms, FeatureMatrix(features), 1e-3, start).converged
 
 
 def test_the_first_round_from_zero_is_a_weighted_support_vector_machine(problems, monkeypatch):
     monkeypatch.setattr(cccp, "MAX_ROUNDS", 1)
     features, shares = problems.rows(20, 30, 10, 4, seed=3)
     terms = objective(risks.pn(problems.prior), RAMP, shares)
-    found = descend(terms, Design(features, True), 1e-2, np.zeros(60))
+    found = descend(terms, FeatureMatrix(features, True), 1e-2, np.zeros(60))
     peer = SVC(kernel="linear", C=1 / (4 * 1e-2), tol=1e-9)
     peer.fit(features[:50], shares[0, :50] > 0, sample_weight=terms.weight[:50])
     assert_allclose(found.coef, peer.coef_[0], atol=1e-5)
@@ -88,10 +88,10 @@ def test_the_better_of_two_starts_is_kept(problems):
     better = 0
     for seed in range(8):
         features, shares = problems.rows(9, 7, 30, 5, seed)
-        terms, design = objective(problems.risks["pu"], RAMP, shares), Design(features)
+        terms, matrix = objective(problems.risks["pu"], RAMP, shares), FeatureMatrix(features)
         starts = [np.zeros(46), 5 * features @ np.random.default_rng(seed).normal(size=5)]
-        values = [penalised_value(terms, design, 1e-3, descend(terms, design, 1e-3, start)) for start in starts]
-        best = penalised_value(terms, design, 1e-3, minimize_ramp(terms, design, 1e-3, starts))
+        values = [penalized_value(terms, matrix, 1e-3, descend(terms, matrix, 1e-3, start)) for start in starts]
+        best = penalized_value(terms, matrix, 1e-3, minimize_ramp(terms, matrix, 1e-3, starts))
         assert best == pytest.approx(min(values), abs=1e-10)
         better += values[1] < values[0] - 1e-6
     assert better > 0  # the second start is not there for show

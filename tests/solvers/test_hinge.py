@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from pnulearn import risks
 from pnulearn._solvers import hinge
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_hinge, minimize_pieces
 from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.objectives import objective
@@ -29,14 +29,14 @@ def distance_from_zero_subgradient(pieces, features, alpha, found, intercept):
     for kink, jump in zip(pieces.kinks.T, pieces.jumps.T, strict=True):
         low += jump * (scores < kink - 1e-6)
         high += jump * (scores < kink + 1e-6)
-    design = np.column_stack([features, np.ones(len(features))]) if intercept else features
+    matrix = np.column_stack([features, np.ones(len(features))]) if intercept else features
     target = 2 * alpha * np.append(found.coef, 0.0) if intercept else 2 * alpha * found.coef
     free = high > low
-    rest = target - design[~free].T @ low[~free]
+    rest = target - matrix[~free].T @ low[~free]
     if not free.any():
         return np.linalg.norm(rest)
-    best = lsq_linear(design[free].T, rest, bounds=(low[free], high[free]), tol=1e-14)
-    return np.linalg.norm(design[free].T @ best.x - rest)
+    best = lsq_linear(matrix[free].T, rest, bounds=(low[free], high[free]), tol=1e-14)
+    return np.linalg.norm(matrix[free].T @ best.x - rest)
 
 
 def by_cvxpy(terms, features, alpha, intercept):
@@ -82,11 +82,11 @@ def test_rounded_corners_mostly_suffice_for_kernels_and_never_change_the_minimum
     pieces = [(convex_pieces(objective(risk, LOSSES["double_hinge"], shares)), alpha) for risk, alpha in cases]
     fallbacks = []
     monkeypatch.setattr(hinge, "interior_points", lambda *args: fallbacks.append(1) or interior_points(*args))
-    ours = [minimize_pieces(terms, Design(kernel, intercept), alpha) for terms, alpha in pieces]
+    ours = [minimize_pieces(terms, FeatureMatrix(kernel, intercept), alpha) for terms, alpha in pieces]
     assert len(fallbacks) <= len(cases) // 4
     monkeypatch.setattr(hinge, "rounded_states", lambda *args: ())
     for (terms, alpha), found in zip(pieces, ours, strict=True):
-        peer = minimize_pieces(terms, Design(kernel, intercept), alpha)
+        peer = minimize_pieces(terms, FeatureMatrix(kernel, intercept), alpha)
         assert found.converged
         assert_allclose(kernel @ found.coef + found.intercept, kernel @ peer.coef + peer.intercept, atol=1e-6)
 
@@ -96,10 +96,10 @@ def test_rounded_corners_mostly_suffice_for_kernels_and_never_change_the_minimum
 def test_the_interior_point_method_gets_there_by_itself(problems, size, intercept):
     features, shares = problems.rows(9, 7, 30, size, seed=1)
     terms = objective(problems.risks["pnpu"], LOSSES["double_hinge"], shares)
-    pieces, design = convex_pieces(terms), Design(features, intercept)
-    exact = minimize_pieces(pieces, design, 1e-2)
-    point = next(point for point in interior_points(pieces, design, 1e-2) if point.gap < 1e-12)
-    assert_allclose(point.scores, design.scores(exact.coef, exact.intercept), atol=1e-5)
+    pieces, matrix = convex_pieces(terms), FeatureMatrix(features, intercept)
+    exact = minimize_pieces(pieces, matrix, 1e-2)
+    point = next(point for point in interior_points(pieces, matrix, 1e-2) if point.gap < 1e-12)
+    assert_allclose(point.scores, matrix.scores(exact.coef, exact.intercept), atol=1e-5)
 
 
 def test_without_pivoting_the_answer_is_still_good(problems, monkeypatch):
@@ -112,13 +112,13 @@ def test_without_pivoting_the_answer_is_still_good(problems, monkeypatch):
 
 def test_a_nearby_solution_saves_steps_and_changes_nothing(problems):
     features, shares = problems.rows(20, 15, 120, 30, seed=6)
-    design = Design(features)
+    matrix = FeatureMatrix(features)
     steps = {"cold": 0, "warm": 0}
     near = None
     for eta in np.linspace(0.3, 0.9, 13):
         pieces = convex_pieces(objective(risks.pnu(problems.prior, eta), LOSSES["double_hinge"], shares))
-        cold = minimize_pieces(pieces, design, 1e-2)
-        near = minimize_pieces(pieces, design, 1e-2, near)
+        cold = minimize_pieces(pieces, matrix, 1e-2)
+        near = minimize_pieces(pieces, matrix, 1e-2, near)
         assert_allclose(near.coef, cold.coef, atol=1e-7)
         steps["cold"] += cold.n_iter
         steps["warm"] += near.n_iter
@@ -127,9 +127,9 @@ def test_a_nearby_solution_saves_steps_and_changes_nothing(problems):
 
 def test_pivoting_from_the_solution_stays_there(problems):
     terms, features = problems.random(LOSSES["double_hinge"], "pnnu", 3)
-    pieces, design = convex_pieces(terms), Design(features)
-    found = minimize_pieces(pieces, design, 1e-3)
-    again = pivot(pieces, design, 1e-3, found.state, 1)
+    pieces, matrix = convex_pieces(terms), FeatureMatrix(features)
+    found = minimize_pieces(pieces, matrix, 1e-3)
+    again = pivot(pieces, matrix, 1e-3, found.state, 1)
     assert again is not None
     assert_allclose(again.coef, found.coef, atol=1e-12)
 

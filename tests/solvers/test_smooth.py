@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn import risks
 from pnulearn._solvers import smooth
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.objectives import objective
 from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import LOSSES, Loss
@@ -27,7 +27,7 @@ def gradient(terms, features, alpha, found, intercept):
 def test_every_minimiser_is_stationary_and_a_minimum_of_the_plain_risk(problems, loss, risk, intercept):
     for seed, alpha in enumerate([1e-4, 1e-2, 1.0]):
         terms, features = problems.random(LOSSES[loss], risk, seed)
-        found = SmoothProblem(Design(features, intercept)).minimize(terms, alpha)
+        found = SmoothProblem(FeatureMatrix(features, intercept)).minimize(terms, alpha)
         assert found.converged
         assert np.abs(gradient(terms, features, alpha, found, intercept)).max() < 1e-6
 
@@ -45,7 +45,7 @@ def test_no_unlabelled_share_equals_weighted_logistic_regression(problems, inter
     features, shares = problems.rows(20, 30, 10, 4, seed=3)
     for alpha in (1e-3, 1e-1):
         terms = objective(risks.pnu(problems.prior, 0.0), LOSSES["logistic"], shares)
-        found = SmoothProblem(Design(features, intercept)).minimize(terms, alpha)
+        found = SmoothProblem(FeatureMatrix(features, intercept)).minimize(terms, alpha)
         labeled = np.arange(50)
         peer = LogisticRegression(C=1 / (2 * alpha), fit_intercept=intercept, tol=1e-10, max_iter=10_000)
         weight = problems.prior * shares[0] + (1 - problems.prior) * shares[1]
@@ -56,7 +56,7 @@ def test_no_unlabelled_share_equals_weighted_logistic_regression(problems, inter
 
 def test_newton_and_lbfgs_agree_and_neither_depends_on_the_start(problems, monkeypatch):
     terms, features = problems.random(LOSSES["logistic"], "pnpu", 0, size=12)
-    problem = SmoothProblem(Design(features, True))
+    problem = SmoothProblem(FeatureMatrix(features, True))
     first = problem.minimize(terms, 1e-3)
     far = problem.minimize(terms, 1e-3, start=(np.full(12, 5.0), -3.0))
     monkeypatch.setattr(smooth, "WIDEST_NEWTON", 0)
@@ -69,14 +69,14 @@ def test_newton_and_lbfgs_agree_and_neither_depends_on_the_start(problems, monke
 
 def test_a_start_at_the_minimum_needs_no_step(problems):
     terms, features = problems.random(LOSSES["logistic"], "pu", 1)
-    problem = SmoothProblem(Design(features))
+    problem = SmoothProblem(FeatureMatrix(features))
     found = problem.minimize(terms, 1e-2)
     assert problem.minimize(terms, 1e-2, start=(found.coef, 0.0)).n_iter == 0
 
 
 def test_the_minimum_of_a_loss_that_is_not_convex_does_not_depend_on_what_was_solved_before(problems):
     features, shares = problems.rows(9, 7, 30, 5, seed=4)
-    fresh, used = SmoothProblem(Design(features)), SmoothProblem(Design(features))
+    fresh, used = SmoothProblem(FeatureMatrix(features)), SmoothProblem(FeatureMatrix(features))
     used.minimize(objective(problems.risks["pnnu"], LOSSES["sigmoid"], shares), 1e-4)
     terms = objective(problems.risks["pnpu"], LOSSES["sigmoid"], shares)
     np.testing.assert_array_equal(fresh.minimize(terms, 1e-3).coef, used.minimize(terms, 1e-3).coef)
@@ -86,7 +86,7 @@ def test_an_unscaled_problem_still_converges(problems):
     features, shares = problems.rows(9, 7, 30, 5, seed=5)
     features = features * [1, 1e3, 1e-3, 1e5, 1] + 1e4
     terms = objective(problems.risks["pnpu"], LOSSES["logistic"], shares)
-    found = SmoothProblem(Design(features - features.mean(axis=0), True)).minimize(terms, 1e-3)
+    found = SmoothProblem(FeatureMatrix(features - features.mean(axis=0), True)).minimize(terms, 1e-3)
     assert found.converged
 
 
@@ -104,7 +104,7 @@ class Exponential(Loss):
 
 def test_a_loss_of_ones_own_needs_a_derivative_and_no_more(problems):
     terms, features = problems.random(Exponential(), "pn", 0)
-    found = SmoothProblem(Design(features)).minimize(terms, 1e-2)
+    found = SmoothProblem(FeatureMatrix(features)).minimize(terms, 1e-2)
     assert found.converged
     assert np.abs(gradient(terms, features, 1e-2, found, False)).max() < 1e-6
 
@@ -112,7 +112,7 @@ def test_a_loss_of_ones_own_needs_a_derivative_and_no_more(problems):
 def test_rows_that_separate_perfectly_are_no_trouble(problems):
     features = np.array([[1.0], [2.0], [-1.0], [-2.0]])
     shares = np.array([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5], [0, 0, 0, 0]])
-    found = SmoothProblem(Design(features, True)).minimize(
+    found = SmoothProblem(FeatureMatrix(features, True)).minimize(
         objective(problems.risks["pn"], LOSSES["logistic"], shares), 1e-8
     )
     assert found.converged

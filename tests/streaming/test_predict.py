@@ -120,7 +120,7 @@ def test_a_failed_write_leaves_no_output(model, rows, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pnulearn.streaming.predict.joined", full)
+    monkeypatch.setattr("pnulearn.streaming.predict.join_parts", full)
     with pytest.raises(OSError, match="No space"):
         predict_files(model, rows, tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()

@@ -67,7 +67,7 @@ class CenterBasis(Basis):
     def numbers(self) -> tuple[NDArray, ...]:
         return self.origin, self.centers, self.bandwidths
 
-    def learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+    def name_learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
         """`coef_` (K, bandwidths, centres), and the `bandwidths_` in use."""
         return {"centers_": self.centers, "bandwidths_": bandwidths, "coef_": coef, "intercept_": intercept}
 

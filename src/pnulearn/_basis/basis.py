@@ -71,7 +71,7 @@ class Basis(ABC):
         """The arrays that tell this basis from others of its kind."""
 
     @abstractmethod
-    def learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+    def name_learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
         """A model's fitted attributes by name, from coefficients (K, bandwidths, size) and intercepts (K,)."""
 
     @classmethod

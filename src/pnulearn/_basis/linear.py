@@ -48,7 +48,7 @@ class LinearBasis(Basis):
     def numbers(self) -> tuple[NDArray, ...]:
         return self.origin, self.origin, self.bandwidths  # twice, as fingerprints in older files have it
 
-    def learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+    def name_learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
         """`coef_` (K, d) and an `intercept_` for rows as they are."""
         return {"coef_": coef[:, 0], "intercept_": intercept - coef[:, 0] @ self.origin}
 

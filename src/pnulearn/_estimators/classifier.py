@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.notebook import learnt_table
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
-from pnulearn._estimators.saving import contents, restored
+from pnulearn._estimators.saving import contents, restore
 from pnulearn._files.archive import ModelFileError, read_archive, write_archive
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments
@@ -295,4 +295,4 @@ def load(path: Any) -> PNUClassifier:
     kind, content = read_archive(path, (SearchTable, RiskEstimate))
     if kind != "PNUClassifier":
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a PNUClassifier.")
-    return restored(PNUClassifier, content)
+    return restore(PNUClassifier, content)

@@ -75,7 +75,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels = decode_labels(y, self.unlabeled)
         X, _ = indexable(X, labels.codes)
         rows = labels.labeled
-        params = {name: _of_rows(value, rows, len(labels.codes)) for name, value in self._routed(fit_params).items()}
+        params = {name: _of_rows(value, rows, len(labels.codes)) for name, value in self._route(fit_params).items()}
         known = labels.classes[labels.codes[rows]]
         self.classifier_ = clone(self.classifier).fit(_safe_indexing(X, rows), known, **params)
         self.classes_ = self.classifier_.classes_
@@ -84,7 +84,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(self.classifier_, name))
         return self
 
-    def _routed(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _route(self, params: dict[str, Any]) -> dict[str, Any]:
         """What of the parameters is for the classifier: all, unless scikit-learn's metadata routing says otherwise."""
         if params and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **params).classifier.fit)

@@ -22,7 +22,7 @@ def contents(model: BaseEstimator) -> dict[str, Any]:
     return {"parameters": _plain_parameters(model), "learnt": learnt}
 
 
-def restored(kind: type[Model], content: dict[str, Any]) -> Model:
+def restore(kind: type[Model], content: dict[str, Any]) -> Model:
     """The model with these `contents`."""
     model = kind(**content["parameters"])
     vars(model).update(content["learnt"])

@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 
 from pnulearn._learning.tally import validation_mix
 from pnulearn._problem.samples import Samples
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.objectives import objective, shares_in_means
 from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Logistic, Loss
@@ -45,7 +45,7 @@ def platt(scores: NDArray, rows: Samples, prior: NDArray, own: int = 1) -> tuple
     mix = validation_mix(prior, labeled, float(weight[population].sum()), own)
     unit = float(np.sqrt(np.mean(g**2))) or 1.0
     shares = shares_in_means(codes, weight, population, prior, own)
-    problem = SmoothProblem(Design(g[:, None] / unit, intercept=True))
+    problem = SmoothProblem(FeatureMatrix(g[:, None] / unit, intercept=True))
     found = problem.minimize(objective(pnu(prior[own], mix), Logistic(), shares), PENALTY)
     if found.coef[0] <= 0:  # scores that point the wrong way say nothing
         return 0.0, float(logit(prior[own]))

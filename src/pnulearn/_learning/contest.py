@@ -73,7 +73,7 @@ class Contest:
             n_features_in=validated.X.shape[1],
             feature_names_in=feature_names,
             validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
-            function=self.basis.learnt(model.bandwidths, model.coef, model.intercept),
+            function=self.basis.name_learnt(model.bandwidths, model.coef, model.intercept),
         )
 
     def _weigh(self, zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:

@@ -34,7 +34,7 @@ def learn_from_moments(
     """
     settings.refuse_beyond_one_pass()
     design, sampling = statistics.design, settings.sampling
-    risk = feasible_risk(settings.risk, settings.mix, _counted(statistics, sampling), design.classes)
+    risk = feasible_risk(settings.risk, settings.mix, _count_samples(statistics, sampling), design.classes)
     prior = prior_of_moments(settings, statistics, sample)
     contest = Contest(settings, design.classes, prior, design.basis, Mixes.of(risk, settings.mix))
     problem = MomentProblem(statistics, prior.shares, contest.mixes, settings.alphas, sampling)
@@ -45,7 +45,7 @@ def learn_from_moments(
         _refuse_no_validation(statistics)
     search = contest.tabulate(tallies)
     model = assemble_moments(problem, search.weight, settings.n_jobs)
-    rows = _weighted(statistics, sample, sampling)
+    rows = _weigh_samples(statistics, sample, sampling)
     if sample is not None:
         scores = _out_of_fold(problem, fits, search.weight, sample)
         model = replace(model, validation_scores=scores)
@@ -61,9 +61,9 @@ def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowS
         return prior_from_moments(statistics, design.seed, settings.n_jobs)
     by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
     if by_labels or isinstance(prior, numbers.Real | Mapping):
-        rows = _counted(statistics, settings.sampling)
+        rows = _count_samples(statistics, settings.sampling)
     elif sample is not None:
-        rows = _weighted(statistics, sample, settings.sampling)
+        rows = _weigh_samples(statistics, sample, settings.sampling)
     else:
         raise ValueError(
             f"prior={prior!r} cannot be estimated from these statistics: a class has no labelled rows, or "
@@ -72,7 +72,7 @@ def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowS
     return resolve_prior(prior, rows.X, rows.codes, rows.weight, classes=design.classes, random_state=design.seed)
 
 
-def _counted(statistics: PNUStatistics, sampling: Sampling) -> Samples:
+def _count_samples(statistics: PNUStatistics, sampling: Sampling) -> Samples:
     """The groups that have rows, each as one row with the weight of all, for what only looks at counts."""
     counts = statistics.counts
     codes = np.append(np.arange(len(counts) - 1), -1)
@@ -81,7 +81,7 @@ def _counted(statistics: PNUStatistics, sampling: Sampling) -> Samples:
     return Samples(np.zeros((len(present), 1)), codes[present], weight, len(counts) - 1, sampling)
 
 
-def _weighted(statistics: PNUStatistics, sample: RowSample | None, sampling: Sampling) -> Samples:
+def _weigh_samples(statistics: PNUStatistics, sample: RowSample | None, sampling: Sampling) -> Samples:
     """The sample, weighted so that each group has its true share of all rows; no rows if there is none."""
     n_classes = len(statistics.design.classes)
     if sample is None:

@@ -18,7 +18,7 @@ OPTIONAL = frozenset({"validation_scores", "feature_names_in"})
 class Learnt:
     """Every attribute of a fitted `PNUClassifier` that ends in an underscore, without it.
 
-    `function` holds those that the kernel itself names, as `Basis.learnt` gives them: `coef_`, `intercept_`, ...
+    `function` holds those that the kernel itself names, as `Basis.name_learnt` gives them: `coef_`, `intercept_`, ...
     """
 
     classes: NDArray

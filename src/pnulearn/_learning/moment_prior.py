@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moments
 from pnulearn._solvers.candidates import ALPHAS, Mixes
-from pnulearn._statistics.packing import unpacked
+from pnulearn._statistics.packing import unpack
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
@@ -72,7 +72,7 @@ def _scores(problem: MomentProblem, fits: Fits, index: int, alpha: int, group: i
             choice[0, alpha] = 1.0
             coef, intercept = candidates.average(choice)
             W = np.vstack([np.column_stack([coef, intercept]), np.append(np.zeros(coef.shape[1]), 1.0)])
-            total += W @ unpacked(problem.statistics.sums[fold, index, group]) @ W.T
+            total += W @ unpack(problem.statistics.sums[fold, index, group]) @ W.T
     count = float(total[-1, -1])
     mean = total[:-1, -1] / count
     return HeldOutScores(count, mean, total[:-1, :-1] / count - np.outer(mean, mean))

@@ -15,11 +15,11 @@ from pnulearn._learning.search import Model
 from pnulearn._learning.tally import Tally
 from pnulearn._machine.threads import map_in_threads
 from pnulearn._problem.samples import Sampling
-from pnulearn._solvers.candidates import Mixes, used
+from pnulearn._solvers.candidates import Mixes, find_used
 from pnulearn._solvers.moments import Moments
 from pnulearn._solvers.ridge import RidgeCandidates, moment_grid
 from pnulearn._solvers.ridge_problem import LabeledMoments, Population
-from pnulearn._statistics.packing import unpacked
+from pnulearn._statistics.packing import unpack
 from pnulearn._statistics.statistics import PNUStatistics
 
 
@@ -73,9 +73,9 @@ def fit_candidates(problem: MomentProblem, sums: NDArray) -> RidgeCandidates:
     groups = problem.groups(sums)
     present = np.flatnonzero(groups[:-1, -1] > 0)
     scale = problem.prior[present] / groups[present, -1]
-    whole = unpacked(scale @ groups[present])
+    whole = unpack(scale @ groups[present])
     signs = np.where(present == problem.outputs[:, None], 1.0, -1.0)  # (K, classes)
-    means = np.stack([unpacked(groups[k])[-1] for k in present]) * scale[:, None]  # θ_c (m_c, 1)
+    means = np.stack([unpack(groups[k])[-1] for k in present]) * scale[:, None]  # θ_c (m_c, 1)
     signed = signs @ means
     labeled = LabeledMoments(whole[:-1, :-1], whole[:-1, -1], signed[:, :-1], float(whole[-1, -1]), signed[:, -1])
     shares, place = np.unique(problem.mixes.shares, return_inverse=True)
@@ -93,7 +93,7 @@ def tally_of_moments(candidates: RidgeCandidates, groups: NDArray) -> Tally:
     slope = np.concatenate([grid.slope, grid.slope_intercept[..., None]], axis=-1)
     first, second = [], []
     for packed in groups:
-        M = unpacked(packed)
+        M = unpack(packed)
         base_M, slope_M = base @ M, slope @ M
         constant, linear, square = _products(base, base_M), _products(slope, base_M), _products(slope, slope_M)
         constant, linear, square = (part[..., candidates.place, :] for part in (constant, linear, square))
@@ -108,7 +108,7 @@ def _products(a: NDArray, b: NDArray) -> NDArray:
 
 
 def _population(packed: NDArray) -> Population:
-    full = unpacked(packed)
+    full = unpack(packed)
     return Population(moments=Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1]))
 
 
@@ -130,7 +130,7 @@ def usable_folds(statistics: PNUStatistics) -> NDArray:
 
 
 def _final(problem: MomentProblem, index: int, weight: NDArray) -> tuple[NDArray, NDArray]:
-    mixes, alphas = used(weight)
+    mixes, alphas = find_used(weight)
     problem = replace(problem, mixes=problem.mixes.take(mixes), alphas=problem.alphas[alphas])
     weight = weight[np.ix_(mixes, alphas)]
     return fit_candidates(problem, problem.statistics.sums[:, index].sum(axis=0)).average(weight)

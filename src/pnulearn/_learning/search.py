@@ -16,7 +16,7 @@ from pnulearn._basis.basis import Basis
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine.threads import map_in_threads
 from pnulearn._problem.samples import Samples, population_of
-from pnulearn._solvers.candidates import Candidates, Mixes, Training, used
+from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used
 from pnulearn._solvers.moments import Moments
 from pnulearn._solvers.reduction import Reduced, reduce_features
 
@@ -182,7 +182,7 @@ def _assemble_bandwidth(
         coef, intercept = fit.average(weight)
         scores = result.judged[0].mixed_scores(weight, _held_out_features(problem, result.reduced, index))
     else:
-        needed = used(weight)
+        needed = find_used(weight)
         final = _training(problem, result.reduced, np.arange(len(Z))).only(*needed)
         coef, intercept = problem.solve(final).average(weight[np.ix_(*needed)])
         scores = np.full((len(coef), len(Z)), np.nan)

@@ -135,15 +135,15 @@ def row_keys(X: Any, seed: int) -> NDArray:
         keys = total[X.indptr[1:]] - total[X.indptr[:-1]]
     else:
         keys = (_bits(np.asarray(X, dtype=np.float64)) * multipliers).sum(axis=1, dtype=np.uint64)
-    return scrambled(keys)
+    return scramble(keys)
 
 
 def _bits(values: NDArray) -> NDArray:
     """Values as well-mixed integers; 0.0 and −0.0 give 0, so that absent entries of a sparse row do not count."""
-    return scrambled(np.ascontiguousarray(values + 0.0).view(np.uint64))
+    return scramble(np.ascontiguousarray(values + 0.0).view(np.uint64))
 
 
-def scrambled(x: NDArray) -> NDArray:
+def scramble(x: NDArray) -> NDArray:
     """The finaliser of MurmurHash3: every input bit reaches every output bit, and 0 stays 0."""
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)

@@ -79,7 +79,7 @@ def decode_labels(
     if classes is None:
         if unlabeled is None:
             _refuse_to_guess(names, bool(missing.any()))
-        classes = _ordered(names, pos_label)
+        classes = _order(names, pos_label)
     unknown = np.setdiff1d(names, classes)
     if len(unknown):
         raise ValueError(f"y holds {unknown.tolist()}, which is not among the classes {classes.tolist()}.")
@@ -160,7 +160,7 @@ def _refuse_to_guess(names: NDArray, has_missing: bool) -> None:
     )
 
 
-def _ordered(names: NDArray, pos_label: Any) -> NDArray:
+def _order(names: NDArray, pos_label: Any) -> NDArray:
     """Class names in code order: sorted, except that pos_label of two classes comes last."""
     if len(names) == 0:
         raise ValueError("y holds no labelled row: at least one positive or negative row is needed.")

@@ -106,7 +106,7 @@ class Training:
         return some if self.rows is None else self.rows[some]
 
 
-def used(weight: NDArray) -> tuple[NDArray, NDArray]:
+def find_used(weight: NDArray) -> tuple[NDArray, NDArray]:
     """Numbers of the mixes and of the alphas that have any weight (C, J)."""
     return np.flatnonzero(weight.any(axis=1)), np.flatnonzero(weight.any(axis=0))
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Objective
 from pnulearn._solvers.pieces import Solution, convex_pieces
@@ -23,21 +23,21 @@ SMALLEST_FALL = 1e-10
 
 
 def minimize_ramp(
-    objective: Objective, design: Design, alpha: float, starts: Sequence[NDArray], near: Solution | None = None
+    objective: Objective, matrix: FeatureMatrix, alpha: float, starts: Sequence[NDArray], near: Solution | None = None
 ) -> Solution:
     """The best of the local minima found from several starting scores; `near` only saves time, as in `hinge`."""
     found: list[Solution] = []
     seen: set[bytes] = set()
     for scores in starts:
         if _tangent(objective, scores).tobytes() not in seen:  # else an earlier start has already come by
-            near = descend(objective, design, alpha, scores, near, seen)
+            near = descend(objective, matrix, alpha, scores, near, seen)
             found.append(near)
-    return min(found, key=lambda solution: penalised_value(objective, design, alpha, solution))
+    return min(found, key=lambda solution: penalized_value(objective, matrix, alpha, solution))
 
 
 def descend(
     objective: Objective,
-    design: Design,
+    matrix: FeatureMatrix,
     alpha: float,
     scores: NDArray,
     near: Solution | None = None,
@@ -51,9 +51,9 @@ def descend(
         n_iter += 1
         seen.add(tangent.tobytes())
         bound = replace(pieces, slope=pieces.slope + tangent)
-        found = near = minimize_pieces(bound, design, alpha, near)
-        previous, value = value, penalised_value(objective, design, alpha, found)
-        last, tangent = tangent, _tangent(objective, design.scores(found.coef, found.intercept))
+        found = near = minimize_pieces(bound, matrix, alpha, near)
+        previous, value = value, penalized_value(objective, matrix, alpha, found)
+        last, tangent = tangent, _tangent(objective, matrix.scores(found.coef, found.intercept))
         done = np.array_equal(tangent, last) or previous - value <= SMALLEST_FALL * abs(value)
     return replace(found, n_iter=n_iter, converged=done and found.converged)
 
@@ -68,6 +68,6 @@ def _tangent(objective: Objective, scores: NDArray) -> NDArray:
     return slope * objective.weight * objective.side
 
 
-def penalised_value(objective: Objective, design: Design, alpha: float, found: Solution) -> float:
+def penalized_value(objective: Objective, matrix: FeatureMatrix, alpha: float, found: Solution) -> float:
     """The objective with its penalty, the quantity that CCCP never raises."""
-    return objective.value(design.scores(found.coef, found.intercept)) + alpha * float(found.coef @ found.coef)
+    return objective.value(matrix.scores(found.coef, found.intercept)) + alpha * float(found.coef @ found.coef)

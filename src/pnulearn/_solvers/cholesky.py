@@ -7,11 +7,11 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 
-def factorised(matrix: NDArray) -> NDArray:
+def factorize(matrix: NDArray) -> NDArray:
     """The factor of a symmetric positive definite matrix of which the lower triangle is read.
 
     >>> import numpy as np
-    >>> solved(factorised(np.array([[4.0, 2.0], [2.0, 3.0]])), np.array([2.0, 3.0])).round(12)
+    >>> solve_factorized(factorize(np.array([[4.0, 2.0], [2.0, 3.0]])), np.array([2.0, 3.0])).round(12)
     array([0., 1.])
     """
     lower = matrix.flags.f_contiguous
@@ -21,7 +21,7 @@ def factorised(matrix: NDArray) -> NDArray:
     return factor if lower else factor.T
 
 
-def solved(factor: NDArray, right: NDArray) -> NDArray:
-    """The solution of a system whose matrix was `factorised`, for a vector or for columns."""
+def solve_factorized(factor: NDArray, right: NDArray) -> NDArray:
+    """The solution of a system whose matrix was factorized, for a vector or for columns."""
     lower = factor.flags.f_contiguous
     return dpotrs(factor if lower else factor.T, right, lower=int(lower))[0]

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
@@ -35,26 +35,26 @@ def minimize_hinge(objective: Objective, features: NDArray, alpha: float, *, int
     >>> minimize_hinge(two, np.array([[2.0], [-2.0]]), alpha=0.01).coef
     array([0.5])
     """
-    return minimize_pieces(convex_pieces(objective), Design(features, intercept), alpha).minimum
+    return minimize_pieces(convex_pieces(objective), FeatureMatrix(features, intercept), alpha).minimum
 
 
-def minimize_pieces(pieces: Pieces, design: Design, alpha: float, near: Solution | None = None) -> Solution:
+def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None = None) -> Solution:
     """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α."""
     guess = 2 * (pieces.kinks > 0).sum(axis=1) if near is None else near.state  # far from all kinks if α is large
-    found = pivot(pieces, design, alpha, guess, WARM_ROUNDS)
+    found = pivot(pieces, matrix, alpha, guess, WARM_ROUNDS)
     if found is not None:
         return found
-    for n_iter, guess in rounded_states(pieces, design, alpha) if design.wide else ():
-        found = pivot(pieces, design, alpha, guess, POLISH_ROUNDS)
+    for n_iter, guess in rounded_states(pieces, matrix, alpha) if matrix.wide else ():
+        found = pivot(pieces, matrix, alpha, guess, POLISH_ROUNDS)
         if found is not None:
             return replace(found, n_iter=n_iter)
-    for n_iter, point in enumerate(interior_points(pieces, design, alpha, near), start=1):
+    for n_iter, point in enumerate(interior_points(pieces, matrix, alpha, near), start=1):
         last, guess = guess, point.state(pieces)
         if point.gap < PROMISING_GAP and np.mean(guess != last) <= SETTLED:
-            found = pivot(pieces, design, alpha, guess, POLISH_ROUNDS)
+            found = pivot(pieces, matrix, alpha, guess, POLISH_ROUNDS)
             if found is not None:
                 return replace(found, n_iter=n_iter)
         if n_iter >= MAX_STEPS or point.gap < SMALLEST_GAP:
             break
-    coef = point.gamma @ design.features / (2 * alpha)
+    coef = point.gamma @ matrix.features / (2 * alpha)
     return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 
-from pnulearn._solvers.cholesky import factorised, solved
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.cholesky import factorize, solve_factorized
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.pieces import Pieces, Solution
 
 SHARE_OF_STEP = 0.995
@@ -25,7 +25,7 @@ SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a 
 WARM_SLACK = 0.1
 
 Solve = Callable[[NDArray, float], tuple[NDArray, float]]
-Factorise = Callable[[NDArray], Solve]
+Factorize = Callable[[NDArray], Solve]
 
 
 @dataclass
@@ -57,7 +57,7 @@ class InteriorPoint:
         state[self.row[rests]] = 2 * self.column[rests] + 1
         return state
 
-    def moved(self, change: InteriorPoint, step: float) -> InteriorPoint:
+    def move(self, change: InteriorPoint, step: float) -> InteriorPoint:
         return InteriorPoint(
             self.row,
             self.column,
@@ -74,15 +74,15 @@ class InteriorPoint:
 
 
 def interior_points(
-    pieces: Pieces, design: Design, alpha: float, near: Solution | None = None
+    pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None = None
 ) -> Iterator[InteriorPoint]:
     """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding."""
-    factorise = _newton_system(design, alpha)
-    point = _ridge_start(pieces, design, alpha, factorise) if near is None else _warm_start(pieces, design, near)
+    factorize = _newton_system(matrix, alpha)
+    point = _ridge_start(pieces, matrix, alpha, factorize) if near is None else _warm_start(pieces, matrix, near)
     kink = pieces.kinks[point.row, point.column]
     while True:
         yield point
-        newton = _newton(pieces, point, kink, factorise)
+        newton = _newton(pieces, point, kink, factorize)
         if newton is None:  # the end of what double precision allows
             return
         point = newton.step()
@@ -113,25 +113,25 @@ class _Newton:
     def step(self) -> InteriorPoint:
         at, gap = self.at, self.at.gap
         guess = self.direction(np.zeros((2, 1)))
-        ahead = at.moved(guess, at.longest(guess, 1.0)).gap
+        ahead = at.move(guess, at.longest(guess, 1.0)).gap
         centre = gap / at.walls[:2].size * (ahead / gap) ** 3
         change = self.direction(centre - guess.walls[:2] * guess.walls[2:])
-        return at.moved(change, at.longest(change, SHARE_OF_STEP))
+        return at.move(change, at.longest(change, SHARE_OF_STEP))
 
 
-def _newton(pieces: Pieces, at: InteriorPoint, kink: NDArray, factorise: Factorise) -> _Newton | None:
+def _newton(pieces: Pieces, at: InteriorPoint, kink: NDArray, factorize: Factorize) -> _Newton | None:
     u, room, above, below = at.walls
     n = len(at.scores)
     stiffness = above / u + below / room
     give = np.bincount(at.row, 1 / stiffness, n)
     mismatch = np.bincount(at.row, u, n) - pieces.slope - at.gamma
     try:
-        return _Newton(at, at.scores[at.row] - kink, stiffness, give, mismatch, factorise(give))
+        return _Newton(at, at.scores[at.row] - kink, stiffness, give, mismatch, factorize(give))
     except LinAlgError:
         return None
 
 
-def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factorise) -> InteriorPoint:
+def _ridge_start(pieces: Pieces, matrix: FeatureMatrix, alpha: float, factorize: Factorize) -> InteriorPoint:
     """Every corner replaced by a parabola so wide that most rows lie on it: a weighted ridge fit.
 
     The weaker the penalty, the farther the scores roam before they are held, and the wider the parabola has to be.
@@ -140,54 +140,54 @@ def _ridge_start(pieces: Pieces, design: Design, alpha: float, factorise: Factor
     kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
     n = len(pieces.slope)
     unheld = np.bincount(row, jump / 2, n) - pieces.slope
-    width = max(SMALLEST_WIDTH, design.reach(unheld, alpha))
+    width = max(SMALLEST_WIDTH, matrix.reach(unheld, alpha))
     stiffness = jump / (2 * width)
     give = np.bincount(row, stiffness, n)
     push = np.bincount(row, stiffness * (kink + width), n) - pieces.slope
-    scores, offset = factorise(give)(push, 0.0)
+    scores, offset = factorize(give)(push, 0.0)
     u = np.clip(stiffness * (kink + width - scores[row]), jump / 10, jump * 9 / 10)
     excess = scores[row] - kink
     above, below = np.maximum(excess, 0) + width / 4, np.maximum(-excess, 0) + width / 4
     return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, push - give * scores, offset)
 
 
-def _warm_start(pieces: Pieces, design: Design, near: Solution) -> InteriorPoint:
+def _warm_start(pieces: Pieces, matrix: FeatureMatrix, near: Solution) -> InteriorPoint:
     """The solution of a similar problem, drawn back a little from the walls."""
     row, column = np.nonzero(pieces.jumps)
     kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
-    scores = design.scores(near.coef, near.intercept)
+    scores = matrix.scores(near.coef, near.intercept)
     u = np.clip(near.beta[row] - pieces.levels[row, column], jump / 10, jump * 9 / 10)
     excess = scores[row] - kink
     above, below = np.maximum(excess, 0) + WARM_SLACK, np.maximum(-excess, 0) + WARM_SLACK
     return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, near.beta, near.intercept)
 
 
-def _newton_system(design: Design, alpha: float) -> Factorise:
+def _newton_system(matrix: FeatureMatrix, alpha: float) -> Factorize:
     """give ↦ (push, Σγ ↦ change of scores, change of intercept): γ changes by push − give · change of scores."""
-    return partial(_RowSystem if design.wide else _FeatureSystem, design, alpha)
+    return partial(_RowSystem if matrix.wide else _FeatureSystem, matrix, alpha)
 
 
 class _RowSystem:
     """(give⁻¹ + K / 2α) change of γ = push / give, in the symmetric form that small gives leave well conditioned."""
 
-    def __init__(self, design: Design, alpha: float, give: NDArray):
-        self.design, self.alpha = design, alpha
+    def __init__(self, matrix: FeatureMatrix, alpha: float, give: NDArray):
+        self.matrix, self.alpha = matrix, alpha
         self.root = np.sqrt(give)
         scale = self.root / np.sqrt(2 * alpha)
-        matrix = design.gram * scale
-        matrix *= scale[:, None]
-        matrix.flat[:: len(scale) + 1] += 1
-        self.factor = factorised(matrix)
+        system = matrix.gram * scale
+        system *= scale[:, None]
+        system.flat[:: len(scale) + 1] += 1
+        self.factor = factorize(system)
 
     def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
-        gram, root, shift = self.design.gram, self.root, 0.0
+        gram, root, shift = self.matrix.gram, self.root, 0.0
         fixed = np.where(root > 0, 0.0, push)
         known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
         if fixed.any():
             known -= root * (gram @ fixed) / (2 * self.alpha)
-        gamma = root * solved(self.factor, known) + fixed
-        if self.design.intercept:
-            unit = root * solved(self.factor, root)
+        gamma = root * solve_factorized(self.factor, known) + fixed
+        if self.matrix.intercept:
+            unit = root * solve_factorized(self.factor, root)
             shift = float((gamma.sum() + unbalanced) / unit.sum())
             gamma -= shift * unit
         return gram @ gamma / (2 * self.alpha) + shift, shift
@@ -196,16 +196,16 @@ class _RowSystem:
 class _FeatureSystem:
     """(2α + Φ′ give Φ) change of w = Φ′ push, with an unpenalised column of ones for the intercept."""
 
-    def __init__(self, design: Design, alpha: float, give: NDArray):
-        self.design = design
-        matrix = dsyrk(1.0, (design.augmented * np.sqrt(give)[:, None]).T, lower=True)
-        penalised = np.arange(design.features.shape[1])
-        matrix[penalised, penalised] += 2 * alpha
-        self.factor = factorised(matrix)
+    def __init__(self, matrix: FeatureMatrix, alpha: float, give: NDArray):
+        self.matrix = matrix
+        system = dsyrk(1.0, (matrix.augmented * np.sqrt(give)[:, None]).T, lower=True)
+        penalised = np.arange(matrix.features.shape[1])
+        system[penalised, penalised] += 2 * alpha
+        self.factor = factorize(system)
 
     def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
-        target = push @ self.design.augmented
-        if self.design.intercept:
+        target = push @ self.matrix.augmented
+        if self.matrix.intercept:
             target[-1] += unbalanced
-        change = solved(self.factor, target)
-        return self.design.augmented @ change, float(change[-1]) if self.design.intercept else 0.0
+        change = solve_factorized(self.factor, target)
+        return self.matrix.augmented @ change, float(change[-1]) if self.matrix.intercept else 0.0

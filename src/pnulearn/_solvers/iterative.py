@@ -14,7 +14,7 @@ from scipy.special import logit
 from pnulearn import risks
 from pnulearn._solvers.candidates import Candidates, Mixes, Training
 from pnulearn._solvers.cccp import minimize_ramp
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Minimum, Objective, objective, shares_in_means
 from pnulearn._solvers.pieces import Solution, convex_pieces
@@ -83,14 +83,14 @@ def squashing(loss: Loss) -> Callable[[NDArray], NDArray] | None:
         return None
     if loss.quadratic is not None:
         return partial(np.multiply, 1 / natural_unit(loss.quadratic))
-    return _twice_probability_less_one if loss.smooth else _clipped
+    return _twice_probability_less_one if loss.smooth else _clip
 
 
 def _twice_probability_less_one(scores: NDArray) -> NDArray:
     return np.tanh(scores / 2)
 
 
-def _clipped(scores: NDArray) -> NDArray:
+def _clip(scores: NDArray) -> NDArray:
     return np.clip(scores, -1, 1)
 
 
@@ -140,8 +140,8 @@ class _Solver:
 
     def __init__(self, loss: Loss, training: Training, output: int, rows: NDArray):
         self.loss, self.output, self.alphas = loss, output, training.alphas
-        self.design = Design(training.features[rows], training.intercept)
-        self.smooth = SmoothProblem(self.design) if loss.smooth else None
+        self.matrix = FeatureMatrix(training.features[rows], training.intercept)
+        self.smooth = SmoothProblem(self.matrix) if loss.smooth else None
         self.ridge = None if loss.convex else squared_candidates(_in_one_family(training, loss))
         self.shape = len(training.mixes), len(training.alphas)
 
@@ -151,15 +151,15 @@ class _Solver:
             return self.smooth.minimize(objective, penalty, None if near is None else (near.coef, near.intercept))
         near = near if isinstance(near, Solution) else None
         if self.loss.convex:
-            return minimize_pieces(convex_pieces(objective), self.design, penalty, near)
+            return minimize_pieces(convex_pieces(objective), self.matrix, penalty, near)
         coef, intercept = self._ridge_start(mix, alpha)
-        scores = self.design.scores(coef, intercept)
+        scores = self.matrix.scores(coef, intercept)
         if self.smooth is None:
-            return minimize_ramp(objective, self.design, penalty, [np.zeros(len(scores)), scores], near)
+            return minimize_ramp(objective, self.matrix, penalty, [np.zeros(len(scores)), scores], near)
         scale = float(np.median(np.abs(scores))) or 1.0  # far out a bounded loss is flat and nothing would move
         starts = [None, (coef / scale, intercept / scale)]
         found = [self.smooth.minimize(objective, penalty, start) for start in starts]
-        return min(found, key=lambda fit: _value(objective, self.design, penalty, fit))
+        return min(found, key=lambda fit: _value(objective, self.matrix, penalty, fit))
 
     def _ridge_start(self, mix: int, alpha: int) -> tuple[NDArray, float]:
         assert self.ridge is not None
@@ -176,8 +176,8 @@ def _in_one_family(training: Training, loss: Loss) -> Training:
     return replace(training, mixes=Mixes.of("pnu", training.mixes.tilts.tolist()))
 
 
-def _value(objective: Objective, design: Design, alpha: float, fit: Fit) -> float:
-    return objective.value(design.scores(fit.coef, fit.intercept)) + alpha * float(fit.coef @ fit.coef)
+def _value(objective: Objective, matrix: FeatureMatrix, alpha: float, fit: Fit) -> float:
+    return objective.value(matrix.scores(fit.coef, fit.intercept)) + alpha * float(fit.coef @ fit.coef)
 
 
 def _check_facts(loss: Loss) -> None:

@@ -142,9 +142,9 @@ class RowMixtures:
     def coordinates(self, features: NDArray, products: NDArray | None = None) -> NDArray:
         products = features @ self.rows.training.features.T if products is None else products
         scaled = products.take(self.rows.order, axis=1) * self.rows.scale
-        coordinates = self._turned(scaled)
+        coordinates = self._turn(scaled)
         if self.rows.origin is not None:
-            coordinates -= np.outer(products @ self.rows.origin, self._turned(self.rows.scale))
+            coordinates -= np.outer(products @ self.rows.origin, self._turn(self.rows.scale))
         return coordinates
 
     def lift(self, coefficients: NDArray) -> NDArray:
@@ -153,10 +153,10 @@ class RowMixtures:
         weights[..., order[:n]] += (coefficients[..., :n] @ self.U.T) * scale[:n]
         weights[..., order[n:]] += coefficients[..., n:] * scale[n:]
         if self.rows.origin is not None:
-            weights -= (coefficients @ self._turned(scale))[..., None] * self.rows.origin
+            weights -= (coefficients @ self._turn(scale))[..., None] * self.rows.origin
         return weights @ self.rows.training.features
 
-    def _turned(self, scaled: NDArray) -> NDArray:
+    def _turn(self, scaled: NDArray) -> NDArray:
         """Numbers that belong to the scaled rows, in terms of this frame."""
         n = len(self.U)
         return np.concatenate([scaled[..., :n] @ self.U, scaled[..., n:]], axis=-1)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from pnulearn._solvers.cholesky import factorised, solved
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.cholesky import factorize, solve_factorized
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.pieces import Pieces, Solution
 
 JITTER = 1e-13
@@ -20,19 +20,19 @@ PROMISING = 0.1  # more wrong guesses than this share of the rows are not worth 
 SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
 
-def pivot(pieces: Pieces, design: Design, alpha: float, state: NDArray, max_iter: int) -> Solution | None:
+def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: NDArray, max_iter: int) -> Solution | None:
     """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
     rows, wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         resting = np.flatnonzero(state % 2)
         beta = pieces.levels[rows, state // 2]
         kink = pieces.kinks[resting, state[resting] // 2]
-        solved = _resting_multipliers(design, alpha, beta, resting, kink)
+        solved = _resting_multipliers(matrix, alpha, beta, resting, kink)
         if solved is None:
             return None
         coef, offset = solved
-        scores = design.scores(coef, offset)
-        new = _corrected(pieces, state, resting, scores, beta)
+        scores = matrix.scores(coef, offset)
+        new = _correct(pieces, state, resting, scores, beta)
         previous, wrong = wrong, int(np.count_nonzero(new != state))
         if not wrong:
             exact = bool(np.all(np.abs(scores[resting] - kink) <= SLACK * (1 + np.abs(kink))))
@@ -44,35 +44,35 @@ def pivot(pieces: Pieces, design: Design, alpha: float, state: NDArray, max_iter
 
 
 def _resting_multipliers(
-    design: Design, alpha: float, beta: NDArray, resting: NDArray, kink: NDArray
+    matrix: FeatureMatrix, alpha: float, beta: NDArray, resting: NDArray, kink: NDArray
 ) -> tuple[NDArray, float] | None:
     """Set the multipliers that put the resting scores on their kinks; with an intercept all must sum to zero."""
     beta[resting] = 0
-    outer = design.features.T @ beta / (2 * alpha)
+    outer = matrix.features.T @ beta / (2 * alpha)
     if not len(resting):
-        return None if design.intercept else (outer, 0.0)
-    inner = design.features[resting]
+        return None if matrix.intercept else (outer, 0.0)
+    inner = matrix.features[resting]
     gram = inner @ inner.T / (2 * alpha)
     jittered = gram.copy()
     jittered.flat[:: len(gram) + 1] += JITTER * gram.trace()
     try:
-        factor = factorised(jittered)
+        factor = factorize(jittered)
     except LinAlgError:
         return None
     target = kink - inner @ outer
-    right = np.column_stack([target, np.ones_like(target)]) if design.intercept else target[:, None]
-    moved = solved(factor, right)
+    right = np.column_stack([target, np.ones_like(target)]) if matrix.intercept else target[:, None]
+    moved = solve_factorized(factor, right)
     for _ in range(REFINEMENTS):  # the jitter only steadies the factorisation, the answer is to the system without it
-        moved += solved(factor, right - gram @ moved)
+        moved += solve_factorized(factor, right - gram @ moved)
     offset = 0.0
-    if design.intercept:
+    if matrix.intercept:
         offset = float((moved[:, 0].sum() + beta.sum()) / moved[:, 1].sum())
         moved[:, 0] -= offset * moved[:, 1]
     beta[resting] = moved[:, 0]
     return outer + moved[:, 0] @ inner / (2 * alpha), offset
 
 
-def _corrected(pieces: Pieces, state: NDArray, resting: NDArray, scores: NDArray, beta: NDArray) -> NDArray:
+def _correct(pieces: Pieces, state: NDArray, resting: NDArray, scores: NDArray, beta: NDArray) -> NDArray:
     """Scores that crossed a kink rest on it; multipliers that left their range fall on its end."""
     place = state // 2
     slack = SLACK * (1 + np.abs(pieces.kinks))

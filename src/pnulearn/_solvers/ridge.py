@@ -77,7 +77,7 @@ def squared_candidates(training: Training) -> RidgeCandidates:
     shares, place = np.unique(training.mixes.shares, return_inverse=True)
     problem = RidgeProblem.of(training, shares)
     centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
-    return RidgeCandidates(_arranged(problem, *_solved(problem, training), centre), place, training.mixes.tilts)
+    return RidgeCandidates(_arrange(problem, *_solve(problem, training), centre), place, training.mixes.tilts)
 
 
 def natural_unit(quadratic: tuple[float, float, float]) -> float:
@@ -101,7 +101,7 @@ def quadratic_candidates(training: Training, quadratic: tuple[float, float, floa
     return replace(found, grid=replace(found.grid, **scaled))
 
 
-def _solved(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | None]:
+def _solve(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | None]:
     """By the route that costs least."""
     n = 0 if problem.population is None else len(training.population)
     r, b = len(training.labeled), training.table.shape[1]
@@ -126,7 +126,7 @@ def moment_grid(
     makes sense.
     """
     problem = RidgeProblem(shares, alphas, centre is not None, population, moments=labeled)
-    return _arranged(problem, *solve_one_by_one(problem), centre)
+    return _arrange(problem, *solve_one_by_one(problem), centre)
 
 
 def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
@@ -149,7 +149,7 @@ def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
     return np.concatenate(solutions).reshape(-1, *right.shape).swapaxes(1, 2), None
 
 
-def _arranged(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
+def _arrange(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
     """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w."""
     shape = (len(problem.shares), len(problem.alphas))
     slope = coefficients[:, -1].reshape(*shape, -1)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from pnulearn._solvers.cholesky import factorised, solved
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.cholesky import factorize, solve_factorized
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.pieces import Pieces
 
 SMALLEST_FIRST_WIDTH = 4.0  # kinks are about two apart, so that at first most rows lie on a parabola
@@ -26,9 +26,9 @@ CROWDED, NARROW = 0.15, 0.03  # with a larger share of rows on wider parabolas, 
 SLOPE_LEFT = 0.1  # a search along a line ends when this share of the first slope is left
 
 
-def rounded_states(pieces: Pieces, design: Design, alpha: float) -> Iterator[tuple[int, NDArray]]:
+def rounded_states(pieces: Pieces, matrix: FeatureMatrix, alpha: float) -> Iterator[tuple[int, NDArray]]:
     """Steps taken and a guess of the rows' states, as `pivoting.pivot` reads them; ends when nothing moves any more."""
-    at = _start(pieces, design, alpha)
+    at = _start(pieces, matrix, alpha)
     n_short = 0
     for n_iter in range(1, MAX_STEPS + 1):
         step = at.newton_step()
@@ -38,22 +38,22 @@ def rounded_states(pieces: Pieces, design: Design, alpha: float) -> Iterator[tup
         n_short = n_short + 1 if length < SHORT_STEP else 0
         if n_short > MAX_SHORT_STEPS:
             return
-        at = at.moved(*step, length)
+        at = at.move(*step, length)
         state, crowd = at.state()
         if at.width < (1 if crowd < CROWDED else NARROW):
             yield n_iter, state
         at = replace(at, width=at.width * (AFTER_LONG_STEP if length >= LONG_STEP else AFTER_SHORT_STEP))
 
 
-def _start(pieces: Pieces, design: Design, alpha: float) -> _Rounded:
+def _start(pieces: Pieces, matrix: FeatureMatrix, alpha: float) -> _Rounded:
     """Zero, and a width that grows with how far a weak penalty lets scores roam from there.
 
     A similar problem's solution is no better start: other rows lie on its kinks, and small widths lose them slowly.
     """
-    n, b = design.features.shape
+    n, b = matrix.features.shape
     unheld = pieces.jumps.sum(axis=1) / 2 - pieces.slope
-    width = max(SMALLEST_FIRST_WIDTH, design.reach(unheld, alpha))
-    return _Rounded(pieces, design, alpha, width, np.zeros(b), 0.0, np.zeros(n))
+    width = max(SMALLEST_FIRST_WIDTH, matrix.reach(unheld, alpha))
+    return _Rounded(pieces, matrix, alpha, width, np.zeros(b), 0.0, np.zeros(n))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class _Rounded:
     """The problem with corners rounded to some width, at one choice of coefficients and intercept."""
 
     pieces: Pieces
-    design: Design
+    matrix: FeatureMatrix
     alpha: float
     width: float
     coef: NDArray
@@ -82,37 +82,37 @@ class _Rounded:
         With bending rows R and their curvatures c, the unknown q = c (change of their scores) obeys
         (1/c + K_RR / 2α) q = change of intercept − Φ_R gradient / 2α, and w changes by −(gradient + Φ_R′q) / 2α.
         """
-        design, alpha, passed = self.design, self.alpha, self.passed(self.scores)
+        matrix, alpha, passed = self.matrix, self.alpha, self.passed(self.scores)
         bent = np.einsum("ij,ij->i", self.pieces.jumps, (passed > 0) & (passed < 1))
         bending = np.flatnonzero(bent)
         beta = self.beta(passed)
-        gradient = 2 * alpha * self.coef - beta @ design.features
+        gradient = 2 * alpha * self.coef - beta @ matrix.features
         if not len(bending):
-            return None if design.intercept else (-gradient / (2 * alpha), 0.0)
-        inner = design.features[bending]
-        matrix = design.gram[np.ix_(bending, bending)]
-        matrix /= 2 * alpha
-        matrix.flat[:: len(bending) + 1] += 2 * self.width / bent[bending]
+            return None if matrix.intercept else (-gradient / (2 * alpha), 0.0)
+        inner = matrix.features[bending]
+        system = matrix.gram[np.ix_(bending, bending)]
+        system /= 2 * alpha
+        system.flat[:: len(bending) + 1] += 2 * self.width / bent[bending]
         try:
-            factor = factorised(matrix)
+            factor = factorize(system)
         except LinAlgError:
             return None
-        q, shift = -solved(factor, inner @ gradient / (2 * alpha)), 0.0
-        if design.intercept:
-            unit = solved(factor, np.ones(len(bending)))
+        q, shift = -solve_factorized(factor, inner @ gradient / (2 * alpha)), 0.0
+        if matrix.intercept:
+            unit = solve_factorized(factor, np.ones(len(bending)))
             shift = float((beta.sum() - q.sum()) / unit.sum())
             q += shift * unit
         return -(gradient + q @ inner) / (2 * alpha), shift
 
     def slope_along(self, change: NDArray, shift: float) -> Callable[[float], float]:
         """The slope of the objective after a share t of a step."""
-        along = self.design.scores(change, shift)
+        along = self.matrix.scores(change, shift)
         linear, square = 2 * self.alpha * float(self.coef @ change), 2 * self.alpha * float(change @ change)
         return lambda t: linear + t * square - float(self.beta(self.passed(self.scores + t * along)) @ along)
 
-    def moved(self, change: NDArray, shift: float, length: float) -> _Rounded:
+    def move(self, change: NDArray, shift: float, length: float) -> _Rounded:
         coef, offset = self.coef + length * change, self.offset + length * shift
-        return replace(self, coef=coef, offset=offset, scores=self.design.scores(coef, offset))
+        return replace(self, coef=coef, offset=offset, scores=self.matrix.scores(coef, offset))
 
     def state(self) -> tuple[NDArray, float]:
         """States of the rows, those on a parabola taken to rest on its kink, and the share of these."""

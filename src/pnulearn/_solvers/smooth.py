@@ -8,8 +8,8 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 from scipy.optimize import minimize
 
-from pnulearn._solvers.cholesky import factorised, solved
-from pnulearn._solvers.design import Design
+from pnulearn._solvers.cholesky import factorize, solve_factorized
+from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn.losses import Loss
 
@@ -27,33 +27,33 @@ class SmoothProblem:
 
     >>> from pnulearn import losses
     >>> two = Objective(losses.Logistic(), np.array([0.5, 0.5]), np.array([1.0, -1.0]), np.zeros(2))
-    >>> minimum = SmoothProblem(Design(np.array([[1.0], [-1.0]]))).minimize(two, alpha=0.1)
+    >>> minimum = SmoothProblem(FeatureMatrix(np.array([[1.0], [-1.0]]))).minimize(two, alpha=0.1)
     >>> minimum.coef.round(4), minimum.converged
     (array([1.1775]), True)
     """
 
-    def __init__(self, design: Design):
-        self.intercept, self.design = design.intercept, design.augmented
-        self.penalised = np.ones(self.design.shape[1])
+    def __init__(self, matrix: FeatureMatrix):
+        self.intercept, self.matrix = matrix.intercept, matrix.augmented
+        self.penalised = np.ones(self.matrix.shape[1])
         if self.intercept:
             self.penalised[-1] = 0
-        self.tolerance = TOLERANCE * max(1.0, float(np.abs(self.design).max(initial=0)))
+        self.tolerance = TOLERANCE * max(1.0, float(np.abs(self.matrix).max(initial=0)))
         self._factor: NDArray | None = None
 
     def minimize(self, objective: Objective, alpha: float, start: tuple[NDArray, float] | None = None) -> Minimum:
         """The minimiser, found from `start` (coefficients and intercept); a local one if the loss is not convex."""
-        w = np.zeros(self.design.shape[1])
+        w = np.zeros(self.matrix.shape[1])
         if start is not None:
             w[: len(start[0])] = start[0]
             w[len(start[0]) :] = start[1]
-        wide = self.design.shape[1] > WIDEST_NEWTON or type(objective.loss).curvature is Loss.curvature
+        wide = self.matrix.shape[1] > WIDEST_NEWTON or type(objective.loss).curvature is Loss.curvature
         w, n_iter, converged = (self._lbfgs if wide else self._newton)(objective, alpha, w)
         coef, offset = (w[:-1], float(w[-1])) if self.intercept else (w, 0.0)
         return Minimum(coef, offset, n_iter, converged)
 
     def _newton(self, objective: Objective, alpha: float, w: NDArray) -> tuple[NDArray, int, bool]:
         """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since."""
-        scores = self.design @ w
+        scores = self.matrix @ w
         gradient = self._gradient(objective, alpha, w, scores)
         size = np.abs(gradient).max()
         renew = not objective.loss.convex  # which minimum is found must not depend on what was solved before
@@ -63,9 +63,9 @@ class SmoothProblem:
             if size <= self.tolerance:
                 return w, n_iter, True
             if renew or self._factor is None:
-                self._factor, pairs = self._factorised(objective, alpha, scores, broad), []
-            step = -_corrected(self._factor, gradient, pairs)
-            along = self.design @ step
+                self._factor, pairs = self._factorize(objective, alpha, scores, broad), []
+            step = -_correct(self._factor, gradient, pairs)
+            along = self.matrix @ step
             length = self._step_length(objective, alpha, w, scores, step, along, gradient)
             if length < SHORTEST_STEP and (broad or not objective.loss.convex) and not pairs:
                 break
@@ -83,24 +83,24 @@ class SmoothProblem:
         return w, n_iter + 1, bool(size <= ROUNDING * self.tolerance)
 
     def _gradient(self, objective: Objective, alpha: float, w: NDArray, scores: NDArray) -> NDArray:
-        return objective.derivative(scores) @ self.design + 2 * alpha * self.penalised * w
+        return objective.derivative(scores) @ self.matrix + 2 * alpha * self.penalised * w
 
-    def _factorised(self, objective: Objective, alpha: float, scores: NDArray, broad: bool) -> NDArray:
+    def _factorize(self, objective: Objective, alpha: float, scores: NDArray, broad: bool) -> NDArray:
         """The Hessian, or where Newton's model holds for short steps only, that of a wider parabola."""
         curvature = objective.broad_curvature(scores) if broad else objective.curvature(scores)
         try:
-            return factorised(self._hessian(curvature, alpha))
+            return factorize(self._hessian(curvature, alpha))
         except LinAlgError:  # not convex here: the rows that curve down are left out
             curvature = np.maximum(curvature, 0) + np.finfo(float).tiny
             hessian = self._hessian(curvature, alpha)
             hessian[-1, -1] += 1e-12  # an intercept that no row holds any more
-            return factorised(hessian)
+            return factorize(hessian)
 
     def _hessian(self, curvature: NDArray, alpha: float) -> NDArray:
         if (curvature >= 0).all():
-            hessian = dsyrk(1.0, (self.design * np.sqrt(curvature)[:, None]).T, lower=True)
+            hessian = dsyrk(1.0, (self.matrix * np.sqrt(curvature)[:, None]).T, lower=True)
         else:
-            hessian = (self.design.T * curvature) @ self.design
+            hessian = (self.matrix.T * curvature) @ self.matrix
         hessian[np.diag_indices_from(hessian)] += 2 * alpha * self.penalised
         return hessian
 
@@ -128,7 +128,7 @@ class SmoothProblem:
 
     def _lbfgs(self, objective: Objective, alpha: float, w: NDArray) -> tuple[NDArray, int, bool]:
         def value_and_gradient(w: NDArray) -> tuple[float, NDArray]:
-            scores = self.design @ w
+            scores = self.matrix @ w
             value = objective.value(scores) + alpha * float(self.penalised @ w**2)
             return value, self._gradient(objective, alpha, w, scores)
 
@@ -137,13 +137,13 @@ class SmoothProblem:
         return found.x, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
 
 
-def _corrected(factor: NDArray, gradient: NDArray, pairs: list[tuple[NDArray, NDArray, float]]) -> NDArray:
+def _correct(factor: NDArray, gradient: NDArray, pairs: list[tuple[NDArray, NDArray, float]]) -> NDArray:
     """The gradient times an inverse Hessian after BFGS updates; `pairs` holds steps and changes of the gradient."""
     result, amounts = gradient.copy(), []
     for step, change, bend in reversed(pairs):
         amounts.append(float(step @ result) / bend)
         result -= amounts[-1] * change
-    result = solved(factor, result)
+    result = solve_factorized(factor, result)
     for (step, change, bend), amount in zip(pairs, reversed(amounts), strict=True):
         result += (amount - float(change @ result) / bend) * step
     return result

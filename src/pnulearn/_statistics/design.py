@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._basis.basis import Basis
-from pnulearn._problem.folds import scrambled
+from pnulearn._problem.folds import scramble
 
 DTYPES = ("float32", "float64")
 
@@ -111,4 +111,4 @@ def position_keys(name: str, seed: int, start: int, n_rows: int) -> NDArray:
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
     offset = np.frombuffer(digest[:8], dtype="<u8")[0]
     rows = np.arange(start, start + n_rows, dtype=np.uint64)
-    return scrambled(scrambled(rows + np.uint64(1)) ^ offset)
+    return scramble(scramble(rows + np.uint64(1)) ^ offset)

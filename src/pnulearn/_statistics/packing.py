@@ -14,10 +14,10 @@ def triangle(size: int) -> NDArray:
     return np.flatnonzero(np.triu(np.ones((size, size), dtype=bool)))
 
 
-def unpacked(packed: NDArray) -> NDArray:
+def unpack(packed: NDArray) -> NDArray:
     """The symmetric matrix whose upper triangle was packed.
 
-    >>> unpacked(np.array([1.0, 2.0, 3.0])).tolist()
+    >>> unpack(np.array([1.0, 2.0, 3.0])).tolist()
     [[1.0, 2.0], [2.0, 3.0]]
     """
     size = int((np.sqrt(8 * packed.shape[-1] + 1) - 1) / 2)

@@ -25,7 +25,7 @@ class RowSample:
     places: NDArray
 
     @classmethod
-    def merged(cls, samples: Iterable[RowSample]) -> RowSample:
+    def merge(cls, samples: Iterable[RowSample]) -> RowSample:
         """The rows of all, thinned to at most MOST_UNLABELED unlabelled ones and MOST_LABELED of each class."""
         whole = cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in samples), strict=True)))
         order = np.argsort(whole.keys, kind="stable")

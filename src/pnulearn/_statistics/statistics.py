@@ -16,7 +16,7 @@ from pnulearn._solvers.moments import Moments
 from pnulearn._statistics.accumulate import Accumulator, zero_sums
 from pnulearn._statistics.blocks import ArrayBatch, blocks_of
 from pnulearn._statistics.design import Design
-from pnulearn._statistics.packing import unpacked
+from pnulearn._statistics.packing import unpack
 
 KIND = "PNUStatistics"
 TYPES: tuple[type, ...] = (Design, *KERNELS.values())
@@ -109,7 +109,7 @@ class PNUStatistics:
             The fold; all of them by default.
         """
         part = self.sums[:, bandwidth, group].sum(axis=0) if fold is None else self.sums[fold, bandwidth, group]
-        full = unpacked(part)
+        full = unpack(part)
         return Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1])
 
     def __add__(self, other: PNUStatistics) -> PNUStatistics:

@@ -33,7 +33,7 @@ class Dialect:
     def of(cls, head: bytes, source: str, encoding: str, delimiter: str | None, header: bool) -> Dialect:
         """From the beginning of a file."""
         text = codecs.getincrementaldecoder(encoding)().decode(head)
-        delimiter = delimiter or recognise_delimiter(text)
+        delimiter = delimiter or recognize_delimiter(text)
         first = next(_records(text, delimiter), None)
         if first is None:
             raise TableError(f"{source} is empty: it holds no line at all.")
@@ -122,13 +122,13 @@ def as_utf8(raw: bytes, source: str, encoding: str | None = None) -> tuple[bytes
     >>> as_utf8("a;b".encode("utf-16"), "x.csv")
     (b'a;b', [])
     """
-    guess, remarks = recognise_encoding(raw, source, encoding, cut=False)
+    guess, remarks = recognize_encoding(raw, source, encoding, cut=False)
     if guess == "utf-8":
         return raw, remarks
     return raw.decode(guess).encode(), remarks
 
 
-def recognise_encoding(head: bytes, source: str, encoding: str | None, *, cut: bool) -> tuple[str, list[str]]:
+def recognize_encoding(head: bytes, source: str, encoding: str | None, *, cut: bool) -> tuple[str, list[str]]:
     """An encoding that the bytes fit, which may be cut in the middle of a character."""
     if encoding is None and b"\0" in head[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError(
@@ -152,10 +152,10 @@ def recognise_encoding(head: bytes, source: str, encoding: str | None, *, cut: b
     raise TableError(f"The encoding was not recognised: {place}. Name it with --encoding, e.g. --encoding shift_jis.")
 
 
-def recognise_delimiter(text: str) -> str:
+def recognize_delimiter(text: str) -> str:
     """The delimiter that cuts the first records into the same number of cells, the more the better.
 
-    >>> recognise_delimiter("name;size\\nA, B;1,5\\n")
+    >>> recognize_delimiter("name;size\\nA, B;1,5\\n")
     ';'
     """
     found = [(_width(text, delimiter), delimiter) for delimiter in DELIMITERS]

@@ -43,7 +43,7 @@ def read_table(
     """
     need_arrow()
     source = "standard input" if str(path) == "-" else Path(path).name
-    raw = _unpacked(_bytes(path), source)
+    raw = _unpack(_bytes(path), source)
     refuse_other_formats(raw, source)
     markers = MISSING | {marker.strip().lower() for marker in missing}
     remarks: list[str] = []
@@ -79,7 +79,7 @@ def _bytes(path: str | Path) -> bytes:
         raise TableError(f"No permission to read {str(path)!r}.") from None
 
 
-def _unpacked(raw: bytes, source: str) -> bytes:
+def _unpack(raw: bytes, source: str) -> bytes:
     import pyarrow as pa
 
     kind = packing(raw)

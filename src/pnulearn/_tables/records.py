@@ -28,14 +28,14 @@ def read_records(text: str, source: str) -> Any:
 
 def _lines(text: str, source: str) -> list[dict[str, Any]]:
     lines = [(f"Line {i} of {source}", line) for i, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    return [_record(_loaded(line, where), where) for where, line in lines]
+    return [_record(_load(line, where), where) for where, line in lines]
 
 
 def _array(text: str, source: str) -> list[dict[str, Any]]:
-    return [_record(value, f"Item {i} of {source}") for i, value in enumerate(_loaded(text, source), start=1)]
+    return [_record(value, f"Item {i} of {source}") for i, value in enumerate(_load(text, source), start=1)]
 
 
-def _loaded(text: str, where: str) -> Any:
+def _load(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

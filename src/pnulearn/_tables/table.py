@@ -74,9 +74,9 @@ class Table:
         """The cells again as they stood in a text file, so that it can be written back beside its predictions."""
         for first in range(0, self.n_rows, 10_000):
             part = Table(self.cells.slice(first, 10_000), self.source, self.reading)
-            yield from zip(*(part._shown(name) for name in self.names), strict=True)
+            yield from zip(*(part._show(name) for name in self.names), strict=True)
 
-    def _shown(self, name: str) -> list[str]:
+    def _show(self, name: str) -> list[str]:
         import pyarrow as pa
 
         array = self.cells.column(name)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._problem.inputs import read_features
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
-from pnulearn.baselines._rival.training import RivalProblem, Training
+from pnulearn.baselines._rival.training import RivalProblem, RivalTraining
 
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing below it
 SMALLEST_POSTERIOR = 1e-8
@@ -122,8 +122,8 @@ class SMIRClassifier(Rival):
             "alpha": candidates("alpha", self.alpha),
         }
 
-    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
-        path = SmirPath.factorise(training.gram, training.labeled)
+    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+        path = SmirPath.factorize(training.gram, training.labeled)
         codes = training.codes[training.labeled]
         for candidate in grid:
             solved = [
@@ -160,7 +160,7 @@ class SmirPath:
     total: NDArray
 
     @classmethod
-    def factorise(cls, gram: NDArray, labeled: NDArray) -> SmirPath:
+    def factorize(cls, gram: NDArray, labeled: NDArray) -> SmirPath:
         """Two eigendecompositions; `gram` is overwritten, so that four n × n matrices never exist at once."""
         root_degree = 1 / np.sqrt(gram.sum(axis=0))
         values, vectors = linalg.eigh(gram)

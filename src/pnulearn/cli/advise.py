@@ -17,8 +17,8 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
-    chosen_prior,
     open_table,
+    read_prior,
 )
 from pnulearn.cli.prior import prior_from_columns
 
@@ -44,7 +44,7 @@ def advise(
 
     From a table (FILE and --label), or from numbers (--positives, --negatives, --unlabelled and --prior).
     """
-    theta = chosen_prior(prior)
+    theta = read_prior(prior)
     if file is None:
         if positives is None or negatives is None or unlabelled is None or not isinstance(theta, float):
             raise typer.BadParameter("name FILE and --label, or --positives, --negatives, --unlabelled and --prior.")

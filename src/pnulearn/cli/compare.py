@@ -20,8 +20,8 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
-    chosen_prior,
     open_table,
+    read_prior,
 )
 from pnulearn.cli.prior import prior_from_columns
 
@@ -54,7 +54,7 @@ def compare(
     """
     if len(model) + len(score) != 2:
         raise typer.BadParameter("name two to compare, with --model FILE or --score COLUMN.")
-    theta = chosen_prior(prior)
+    theta = read_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.scores import table_labels
 

@@ -20,8 +20,8 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
-    chosen_prior,
     open_table,
+    read_prior,
 )
 from pnulearn.cli.prior import prior_from_columns
 
@@ -55,7 +55,7 @@ def evaluate(
     """
     if (model is None) == (score is None):
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")
-    theta = chosen_prior(prior)
+    theta = read_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     if model is not None:
         labels, scores, learnt = _model_scores(table, model, label, unlabeled)

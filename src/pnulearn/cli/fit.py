@@ -25,9 +25,9 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
-    chosen_prior,
     kernel_name,
     open_table,
+    read_prior,
     refuse_missing_folder,
 )
 
@@ -95,7 +95,7 @@ def fit(
     json: Json = False,
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
-    theta = chosen_prior(prior)
+    theta = read_prior(prior)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
     table = open_table(file, missing, encoding, delimiter, no_header)

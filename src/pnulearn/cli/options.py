@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pnulearn.tables import Table
 
 
-def chosen_prior(text: str) -> float | str | None:
+def read_prior(text: str) -> float | str | None:
     """A prior as a share, the name of a method that estimates it, or None for "auto"."""
     if text == "auto":
         return None

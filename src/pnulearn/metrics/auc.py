@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
-from pnulearn.metrics.groups import read_groups, read_scores
+from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.priors.given import read_share
 from pnulearn.theory import forced_mix
 
@@ -62,7 +62,7 @@ def pnu_auc(
     0.9262 ± 0.0938, 95 % interval 0.5264 to 1.0000 (mix 0.07)
     """
     prior, confidence = read_share(prior), read_share(confidence, "confidence")
-    groups = read_groups(y_true, unlabeled, pos_label)
+    groups = split_scored_rows(y_true, unlabeled, pos_label)
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
     wins = pairs_won(*samples)
     eta = _choose_mix(wins, prior, mix)
@@ -80,16 +80,16 @@ def pnu_auc(
 def pairs_won(positive: NDArray, negative: NDArray, unlabeled: NDArray) -> list[NDArray]:
     """For P, N and U: every row's share of its pairs (P, N), (P, U), (U, N) that the first of the pair wins, (n, 3)."""
     return [
-        np.column_stack([beaten(positive, negative), beaten(positive, unlabeled), 0 * positive]),
-        np.column_stack([1 - beaten(negative, positive), 0 * negative, 1 - beaten(negative, unlabeled)]),
-        np.column_stack([0 * unlabeled, 1 - beaten(unlabeled, positive), beaten(unlabeled, negative)]),
+        np.column_stack([count_beaten(positive, negative), count_beaten(positive, unlabeled), 0 * positive]),
+        np.column_stack([1 - count_beaten(negative, positive), 0 * negative, 1 - count_beaten(negative, unlabeled)]),
+        np.column_stack([0 * unlabeled, 1 - count_beaten(unlabeled, positive), count_beaten(unlabeled, negative)]),
     ]
 
 
-def beaten(scores: NDArray, others: NDArray) -> NDArray:
+def count_beaten(scores: NDArray, others: NDArray) -> NDArray:
     """For every score the share of the others that lie below it, ties counting a half.
 
-    >>> beaten(np.array([1.0, 2.0]), np.array([0.0, 1.0])).tolist()
+    >>> count_beaten(np.array([1.0, 2.0]), np.array([0.0, 1.0])).tolist()
     [0.75, 1.0]
     """
     ranked = np.sort(others)

@@ -46,10 +46,10 @@ def mean_distances(weights: NDArray, sample: LossSample, covariance: NDArray, co
     return stderr * (t - shift), stderr * (t + shift)
 
 
-def recovered(parts: list[tuple[float, float]]) -> tuple[float, float]:
+def recover_interval(parts: list[tuple[float, float]]) -> tuple[float, float]:
     """Distances of a sum of independent parts: those of the parts add up in squares (Zou and Donner 2008).
 
-    >>> recovered([(3.0, 0.0), (4.0, 1.0)])
+    >>> recover_interval([(3.0, 0.0), (4.0, 1.0)])
     (5.0, 1.0)
     """
     down, up = np.sqrt(np.square(np.asarray(parts)).sum(axis=0))

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.groups import read_groups, read_scores
-from pnulearn.metrics.interval import mean_distances, rate_distances, recovered
+from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
+from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances
 from pnulearn.priors.given import read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
@@ -76,7 +76,7 @@ def pnu_risk(
     >>> print(pnu_risk(y, score, prior=0.4))
     0.2342 ± 0.1747, 95 % interval 0.0776 to 0.5598 (mix 0.14)
     """
-    groups = read_groups(y_true, unlabeled, pos_label, sample_weight)
+    groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
     return estimate_risk(scores, prior, mix, loss, confidence, weights=groups.weights, nonnegative=nonnegative)
 
@@ -148,7 +148,7 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
             parts.append(rate_distances(weights, sample, confidence))
         else:
             parts.append(mean_distances(weights, sample, spread, confidence))
-    down, up = recovered(parts)
+    down, up = recover_interval(parts)
     stderr = float(np.sqrt(risk_variance(risk, covariance)))
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
 

@@ -108,12 +108,12 @@ def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> NDArr
     """
     for method in ("decision_function", "predict_proba"):
         if hasattr(estimator, method):
-            return _oriented(np.asarray(getattr(estimator, method)(X)), list(estimator.classes_), negative, positive)
+            return _orient(np.asarray(getattr(estimator, method)(X)), list(estimator.classes_), negative, positive)
     predicted = np.asarray(estimator.predict(X))
     return (predicted == positive) * 1.0 - (predicted == negative) * 1.0
 
 
-def _oriented(values: NDArray, classes: list, negative: Any, positive: Any) -> NDArray:
+def _orient(values: NDArray, classes: list, negative: Any, positive: Any) -> NDArray:
     if values.ndim == 1:
         return values if classes[-1] == positive else -values
     columns = [values[:, classes.index(c)] if c in classes else np.zeros(len(values)) for c in (positive, negative)]

@@ -53,7 +53,7 @@ class LossSample:
         share = np.concatenate([self.size * self.share, share]) / (self.size + n_rows)
         return LossSample(np.concatenate([self.losses, losses, losses[:, ::-1]]), share, self.size)
 
-    def tilted(self, direction: NDArray) -> LossSample:
+    def tilt(self, direction: NDArray) -> LossSample:
         """Rows reweighted by exp((losses − mean) · direction), kept within a factor of e."""
         share = self.share * np.exp(np.clip((self.losses - self.mean) @ direction, -1, 1))
         return LossSample(self.losses, share / share.sum(), self.size)
@@ -90,18 +90,18 @@ def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> NDArr
     they are go along with C (fewer errors by chance, smaller variance), and the risk would be biased by a tenth of
     its standard error at 50 + 50 labels. Tilting the samples until C = 0 breaks that link; what is left is a fiftieth.
     """
-    smooth = _smoothed(samples, prior)
+    smooth = _smooth(samples, prior)
     factors = np.array([-prior, prior - 1, 1.0])
     tilted, multiplier = smooth, np.zeros(2)
     for _ in range(TILTS):
         gap = factors @ [sample.mean for sample in tilted]
         spread = np.einsum("c,cij->ij", factors**2, [sample.covariance / sample.size for sample in tilted])
         multiplier = multiplier + np.linalg.pinv(spread, rcond=1e-10, hermitian=True) @ gap
-        tilted = [s.tilted(-f / s.size * multiplier) for f, s in zip(factors, smooth, strict=True)]
+        tilted = [s.tilt(-f / s.size * multiplier) for f, s in zip(factors, smooth, strict=True)]
     return np.array([sample.covariance / sample.size for sample in tilted])
 
 
-def _smoothed(samples: Sequence[LossSample], prior: float) -> list[LossSample]:
+def _smooth(samples: Sequence[LossSample], prior: float) -> list[LossSample]:
     """Samples with a few imagined rows: tosses of a coin if losses are counts, else labelled rows of either class.
 
     For the zero-one loss this is Laplace's rule, p = (errors + 1) / (n + 2). Rows borrowed from the other class,

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.losses import ZeroOne
 from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.groups import read_groups, read_scores
 from pnulearn.metrics.rates import Called
+from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.priors.given import read_share
 
 
@@ -91,7 +91,7 @@ def _estimate(
     sample_weight: ArrayLike | None = None,
 ) -> Estimate:
     prior, confidence = read_share(prior), read_share(confidence, "confidence")
-    groups = read_groups(y_true, unlabeled, pos_label, sample_weight)
+    groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
     called = count_called(scores, groups.weights, prior)
     value = float(metric(*_shares(called.fit(), prior)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn.priors._parts.calibration import calibrate
-from pnulearn.priors._parts.groups import Groups, standardized
+from pnulearn.priors._parts.groups import Groups, standardize
 from pnulearn.priors._parts.interval import Draws, bayesian_draws
 from pnulearn.priors._parts.posteriors import held_out_posteriors
 from pnulearn.priors.energy import read_groups
@@ -64,15 +64,15 @@ class EMPrior(PriorEstimator):
         self.random_state = random_state
 
     def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
-        groups = standardized(read_groups(X, codes, weight, n_classes))
+        groups = standardize(read_groups(X, codes, weight, n_classes))
         rng = generator(self.random_state)
         draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in groups.all]
-        probabilities = self._calibrated(groups, draws)
+        probabilities = self._calibrate(groups, draws)
         priors = most_likely_shares(probabilities, draws[-1].share.T)
         priors = priors[:, 1] if n_classes == 2 else priors
         return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
 
-    def _calibrated(self, groups: Groups, draws: list[Draws]) -> NDArray:
+    def _calibrate(self, groups: Groups, draws: list[Draws]) -> NDArray:
         """Probabilities of U (weightings, classes, rows), calibrated anew for each weighting."""
         K = len(groups.classes)
         posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier)

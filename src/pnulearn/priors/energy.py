@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
-from pnulearn.priors._parts.groups import Groups, split_groups, standardized
+from pnulearn.priors._parts.groups import Groups, split_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator
@@ -62,7 +62,7 @@ def energy_prior(
     >>> print(energy_prior(X, np.array([0, 0, 1, 1, -1, -1, -1, -1]), n_bootstrap=0))
     0.219 (energy, no interval)
     """
-    groups = standardized(read_groups(X, codes, weight, n_classes))
+    groups = standardize(read_groups(X, codes, weight, n_classes))
     return match_mixture(
         groups,
         euclidean_distances,
@@ -144,4 +144,4 @@ def read_groups(X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) 
             f"No labelled rows of class number {missing[0]}: this method needs every class. With one labelled class "
             "and unlabelled rows, use a method such as 'bbe', or pass prior as a number."
         )
-    return groups.limited(MOST_LABELED, MOST_UNLABELED)
+    return groups.limit(MOST_LABELED, MOST_UNLABELED)

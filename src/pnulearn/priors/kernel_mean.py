@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
-from pnulearn.priors._parts.groups import standardized, typical_distance
+from pnulearn.priors._parts.groups import standardize, typical_distance
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.energy import read_groups
 from pnulearn.priors.estimate import PriorEstimate
@@ -65,7 +65,7 @@ class KernelMeanPrior(PriorEstimator):
         self.random_state = random_state
 
     def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
-        groups = standardized(read_groups(X, codes, weight, n_classes))
+        groups = standardize(read_groups(X, codes, weight, n_classes))
         bandwidth = typical_distance(groups.unlabeled.X) / 2 if self.bandwidth is None else self.bandwidth
         return match_mixture(
             groups,

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from pnulearn.priors._parts.groups import Groups, standardized
+from pnulearn.priors._parts.groups import Groups, standardize
 from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors._parts.posteriors import Posteriors, held_out_posteriors
 from pnulearn.priors._parts.simplex import least_norm_shares
@@ -95,7 +95,7 @@ class ScorePrior(PriorEstimator):
         self.random_state = random_state
 
     def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
-        groups = standardized(read_groups(X, codes, weight, n_classes))
+        groups = standardize(read_groups(X, codes, weight, n_classes))
         contrast = _contrast(held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier), groups)
         if contrast.gap(groups) < LEAST_GAP:
             return self._energy_instead(X, codes, weight, n_classes)

@@ -161,4 +161,4 @@ def _same(work: T) -> T:
 
 
 def _run_on_data(work: Any, part: CollectionPart, data: Any) -> Any:
-    return run_on(work, part.loaded(data))
+    return run_on(work, part.with_data(data))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pnulearn._tables.columns import Cells
-from pnulearn._tables.delimited import HEAD_BYTES, Dialect, recognise_encoding, stream_delimited
+from pnulearn._tables.delimited import HEAD_BYTES, Dialect, recognize_encoding, stream_delimited
 from pnulearn._tables.errors import naming
 from pnulearn._tables.files import FileState, open_stream, refuse_other_formats
 from pnulearn._tables.table import Table
@@ -35,7 +35,7 @@ class CsvPart:
         with naming(path), open_stream(path) as stream:
             head = stream.read(HEAD_BYTES)
         refuse_other_formats(head, str(path))
-        encoding, remarks = recognise_encoding(head, str(path), None, cut=len(head) == HEAD_BYTES)
+        encoding, remarks = recognize_encoding(head, str(path), None, cut=len(head) == HEAD_BYTES)
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
         return cls(FileState.of(path), Dialect.of(head, str(path), encoding, None, True), target)

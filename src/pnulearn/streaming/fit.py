@@ -86,7 +86,7 @@ def fit_files(
     """
     settings = Settings.of(estimator.get_params(deep=False))
     settings.refuse_beyond_one_pass()
-    source, run = _opened(data, target, columns, part_rows, n_jobs, client)
+    source, run = _open(data, target, columns, part_rows, n_jobs, client)
     if second_pass and source.is_one_shot:
         raise ValueError("An iterator of batches can be read once only, so there is no second pass. Use files.")
     saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
@@ -130,12 +130,12 @@ def collect_statistics(
     part_rows : int
         Rows that are worked on at a time.
     """
-    source, run = _opened(data, target, design.columns, part_rows, n_jobs, client)
+    source, run = _open(data, target, design.columns, part_rows, n_jobs, client)
     saved = as_checkpoint(checkpoint, plan_of(source, design.fingerprint), source)
     return collect(source, design, run, saved)
 
 
-def _opened(
+def _open(
     data: Any,
     target: str | None,
     columns: Sequence[str] | None,

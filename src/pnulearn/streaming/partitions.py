@@ -39,7 +39,7 @@ class CollectionPart:
         """Without the recipe, which is sent apart."""
         return replace(self, data=None)
 
-    def loaded(self, data: Any) -> CollectionPart:
+    def with_data(self, data: Any) -> CollectionPart:
         """With the rows."""
         return replace(self, data=data)
 

@@ -24,7 +24,7 @@ from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead
 from pnulearn.streaming.sources import PART_ROWS, Part, Source, open_source
 from pnulearn.streaming.threads import InThreads
-from pnulearn.streaming.writing import joined, table_writer
+from pnulearn.streaming.writing import join_parts, table_writer
 
 PLAN = "_plan.json"
 
@@ -69,7 +69,7 @@ def predict_files(
     target, kind = Path(output), Path(output).suffix.lower()
     if kind not in ("", ".parquet", ".csv"):
         raise ValueError(f"output must end in .parquet or .csv, or be a folder; got {str(output)!r}.")
-    source = _opened(model, data, keep, part_rows)
+    source = _open(model, data, keep, part_rows)
     plan = plan_of(source, joblib.hash(model), list(keep), probabilities)
     if target.exists() and kind and not overwrite:
         raise FileExistsError(f"{target} exists. Choose another name or pass overwrite=True.")
@@ -91,7 +91,7 @@ def predict_files(
     return target
 
 
-def _opened(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
+def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
     """The files, with the model's columns by name, or else all columns but those to keep."""
     names = getattr(model, "feature_names_in_", None)
     source = open_source(data, None, None if names is None else list(names), part_rows, labels=False)
@@ -199,7 +199,7 @@ class _Writing:
 
 def _join(target: Path, kind: str, files: Sequence[Path], header: list[str]) -> None:
     try:
-        write_atomically(target, lambda file: joined(file, kind, files, header))
+        write_atomically(target, lambda file: join_parts(file, kind, files, header))
     except FileNotFoundError:  # another process was doing the same and has cleared up
         if not target.exists():
             raise

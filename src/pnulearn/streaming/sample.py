@@ -52,7 +52,7 @@ def draw_sample(source: Source, reading: Design, counts: Sequence[LabelCounts], 
         places.add(int(np.argmax([one.get(label, 0) for one in counts])))
     parts = [source.parts[place].glimpse() for place in sorted(places)]
     work = partial(part_sample, source=source.without_parts(), reading=reading)
-    return RowSample.merged(run(work, parts))
+    return RowSample.merge(run(work, parts))
 
 
 def part_sample(part: Part, source: Source, reading: Design) -> RowSample:
@@ -62,7 +62,7 @@ def part_sample(part: Part, source: Source, reading: Design) -> RowSample:
         keys = position_keys(part.name, reading.seed + 1, block.start, len(block.codes))
         places = np.arange(block.start, block.start + len(keys))
         fresh = RowSample(block.rows.T.copy(), block.codes, keys, np.full(len(keys), part.name), places)
-        sample = fresh if sample is None else RowSample.merged([sample, fresh])
+        sample = fresh if sample is None else RowSample.merge([sample, fresh])
     if sample is None:
         empty = np.zeros(0, dtype=int)
         return RowSample(np.zeros((0, source.n_features)), empty, empty.astype(np.uint64), empty.astype(str), empty)

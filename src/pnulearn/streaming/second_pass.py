@@ -29,7 +29,7 @@ def count_errors(source: Source, design: Design, fits: Sequence[Fits], sampling:
     work = partial(part_tally, source=bare, design=design, candidates=candidates, sampling=sampling)
     total: ByBandwidth = [None] * len(fits)
     for tallies in run(work, source.parts):
-        total = [_added(one, other) for one, other in zip(total, tallies, strict=True)]
+        total = [_add(one, other) for one, other in zip(total, tallies, strict=True)]
     return [replace(one, tally=tally) for one, tally in zip(fits, total, strict=True)]
 
 
@@ -54,7 +54,7 @@ def part_tally(
             for fold, rows in zip(folds, slices, strict=True):
                 judge = fitted[fold]
                 if judge is not None:
-                    total[index] = _added(total[index], Tally.of(judge.scores(features[rows]), groups[rows]))
+                    total[index] = _add(total[index], Tally.of(judge.scores(features[rows]), groups[rows]))
     return total
 
 
@@ -62,5 +62,5 @@ def _groups(codes: NDArray, n_classes: int, sampling: Sampling) -> NDArray:
     return membership(codes, np.ones(len(codes)), n_classes, population_of(codes, sampling))
 
 
-def _added(one: Tally | None, other: Tally | None) -> Tally | None:
+def _add(one: Tally | None, other: Tally | None) -> Tally | None:
     return other if one is None else one if other is None else one + other

@@ -36,7 +36,7 @@ def table_writer(file: BinaryIO, kind: str, *, header: bool = True) -> Iterator[
             writer.close()
 
 
-def joined(file: BinaryIO, kind: str, parts: Sequence[Path], header: Sequence[str]) -> None:
+def join_parts(file: BinaryIO, kind: str, parts: Sequence[Path], header: Sequence[str]) -> None:
     """One file from several; CSV parts have no header lines."""
     if kind == ".csv":
         line = io.StringIO()

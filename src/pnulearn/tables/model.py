@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.saving import contents, restored
+from pnulearn._estimators.saving import contents, restore
 from pnulearn._files.archive import ModelFileError, read_archive, write_archive
 from pnulearn._learning.selection import SearchTable
 from pnulearn._problem.labels import decode_labels
@@ -168,7 +168,7 @@ def load_table_model(path: str | Path) -> TableModel:
             f"{str(path)!r} holds a {kind} without the names of its columns: it was saved from Python. Load it there "
             "with pnulearn.load, or fit one from a table with `pnulearn fit`."
         )
-    return TableModel(restored(PNUClassifier, parts["classifier"]), parts["plan"], parts["label"], parts["record"])
+    return TableModel(restore(PNUClassifier, parts["classifier"]), parts["plan"], parts["label"], parts["record"])
 
 
 def label_text(label: Any) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pnulearn.laboratory.datasets import load_data
-from pnulearn.laboratory.experiments.methods import load_plugins, method_named, method_names
+from pnulearn.laboratory.experiments.methods import find_method, load_plugins, method_names
 from pnulearn.laboratory.experiments.table_1 import METHODS, RIVALS
 from pnulearn.laboratory.experiments.trials import draw_trial
 
@@ -19,7 +19,7 @@ def trial():
 
 @pytest.mark.parametrize("name", method_names())
 def test_every_method_learns_something_from_every_trial(name, trial):
-    predicted = method_named(name).learn(trial).predict(trial.X_test)
+    predicted = find_method(name).learn(trial).predict(trial.X_test)
     assert set(np.unique(predicted)) <= {0, 1}
     assert trial.error(predicted) < 0.35  # the best possible is 0.16
 
@@ -27,7 +27,7 @@ def test_every_method_learns_something_from_every_trial(name, trial):
 def test_the_full_table_has_every_rival_in_both_modes():
     assert set(METHODS) <= set(method_names())
     for rival in RIVALS:
-        assert method_named(rival).group == "rival"
+        assert find_method(rival).group == "rival"
         assert f"{rival}-labeled" in METHODS
 
 
@@ -38,4 +38,4 @@ def test_a_plugin_that_is_no_file_is_refused(tmp_path):
 
 def test_an_unknown_method_is_named_with_the_known_ones():
     with pytest.raises(KeyError, match="pnu-average"):
-        method_named("magic")
+        find_method("magic")

@@ -6,7 +6,7 @@ from pnulearn.laboratory.experiments import table_1
 from pnulearn.laboratory.experiments.runner import Settings
 from pnulearn.laboratory.experiments.table_1_report import (
     by_cell,
-    compared,
+    compare_with_print,
     error_table,
     headline,
     overall,
@@ -53,13 +53,13 @@ def test_the_table_shows_means_boldface_and_counts():
 def test_distances_to_the_paper_are_in_joint_standard_errors():
     """30.1 (1.0) in the paper; 33.1 with a standard error of 1 here: 3 / √2."""
     rows = _rows({"pnu": [32.1, 34.1]})
-    text = compared(by_cell(rows))
+    text = compare_with_print(by_cell(rows))
     assert "| banana | 10 | 33.1 (1.0) | 30.1 (1.0) | +2.1 |" in text
     assert "0 of the 1 cells" in text
 
 
 def test_a_set_with_other_data_is_not_counted_but_shown():
-    text = compared(by_cell(_rows({"pnu": [29.7, 29.9]}, sets=("banana", "image"))))
+    text = compare_with_print(by_cell(_rows({"pnu": [29.7, 29.9]}, sets=("banana", "image"))))
     assert "image" in text
     assert "1 of the 1 cells" in text
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pnulearn.laboratory.experiments.trials import Pools, TooFewRows, Trial, counts, draw_trial, generator, scaled
+from pnulearn.laboratory.experiments.trials import Pools, TooFewRows, Trial, counts, draw_trial, generator, load_scaled
 
 
 def _trial(key=("t", 0), n=2000, **changes):
@@ -67,7 +67,7 @@ def test_shares_are_rounded_to_whole_rows():
 def test_features_are_scaled_to_the_unit_interval(tmp_path):
     np.savez(tmp_path / "mine.npz", X=[[1.0, 5.0], [3.0, 5.0], [2.0, 5.0]], y=[0, 1, 0])
     np.savez(tmp_path / "pixels.npz", X=np.array([[0, 51], [102, 0]], dtype=np.uint8), y=[0, 1])
-    X, positive = scaled("mine", str(tmp_path))
+    X, positive = load_scaled("mine", str(tmp_path))
     assert_allclose(X, [[0, 0], [1, 0], [0.5, 0]])
     assert positive.tolist() == [False, True, False]
-    assert_allclose(scaled("pixels", str(tmp_path))[0], [[0, 0.2], [0.4, 0]])
+    assert_allclose(load_scaled("pixels", str(tmp_path))[0], [[0, 0.2], [0.4, 0]])

@@ -22,7 +22,7 @@ from pnulearn._problem.samples import Samples
 from pnulearn.baselines._rival.cost import announce
 from pnulearn.baselines._rival.grid import Axes, Candidate, candidates, combine
 from pnulearn.baselines._rival.kernel import KERNELS, bandwidth_candidates, gram, refuse_beyond_memory
-from pnulearn.baselines._rival.training import RivalProblem, Training
+from pnulearn.baselines._rival.training import RivalProblem, RivalTraining
 from pnulearn.baselines._rival.validation import Split, judge, split_folds, tabulate
 from pnulearn.priors.resolve import resolve_prior
 
@@ -58,7 +58,7 @@ class Rival(PartiallyLabeledClassifier):
         """Candidate values of every hyper-parameter but the bandwidth, see `candidates`."""
 
     @abstractmethod
-    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         """The parts learnt for every candidate, in the order of `grid`; may overwrite `training.gram`."""
 
     def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
@@ -175,9 +175,9 @@ class Rival(PartiallyLabeledClassifier):
         if flops:
             announce(flops, n_rows, n_candidates, advice=self._cheaper, say=self._say if self.verbose else None)
 
-    def _training(self, problem: RivalProblem, samples: Samples, bandwidth: float | None) -> Training:
+    def _training(self, problem: RivalProblem, samples: Samples, bandwidth: float | None) -> RivalTraining:
         features = self._features(samples.X, samples.X, bandwidth)
-        return Training(samples.X, features, samples.codes, problem.shares, problem.seed)
+        return RivalTraining(samples.X, features, samples.codes, problem.shares, problem.seed)
 
     def _judge(
         self, grid: Sequence[Candidate], problem: RivalProblem, X_val: Any, y_val: Any

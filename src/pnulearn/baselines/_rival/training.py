@@ -22,7 +22,7 @@ class RivalProblem:
 
 
 @dataclass(frozen=True)
-class Training:
+class RivalTraining:
     """Rows, their kernel matrix (or features), class codes and population shares."""
 
     X: Any

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
-from pnulearn.baselines._rival.training import Training
-from pnulearn.baselines.entropy.confidence import ConfidenceObjective, minimise
+from pnulearn.baselines._rival.training import RivalTraining
+from pnulearn.baselines.entropy.confidence import ConfidenceObjective, minimize_confidence
 from pnulearn.baselines.entropy.rotation import Rotated, rotate
 
 EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
@@ -120,13 +120,15 @@ class EntropyRegularizedClassifier(Rival):
     def _respond(self, gram: Any, parts: Parts) -> NDArray:
         return gram @ parts["coef"] + parts["intercept"]
 
-    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         rotated = rotate(training.gram)
-        outputs = [self._solved(training, rotated, signs, grid) for signs, _ in training.outputs]
+        outputs = [self._solve_grid(training, rotated, signs, grid) for signs, _ in training.outputs]
         for solutions in zip(*outputs, strict=True):
             yield stack_outputs([self._part(rotated, solution) for solution in solutions])
 
-    def _solved(self, training: Training, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]) -> list[NDArray]:
+    def _solve_grid(
+        self, training: RivalTraining, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]
+    ) -> list[NDArray]:
         """The minimiser of every candidate, for one output."""
         objective = ConfidenceObjective(rotated, training, signs, intercept=self.kernel == "linear")
         tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
@@ -134,9 +136,9 @@ class EntropyRegularizedClassifier(Rival):
         supervised = np.zeros(objective.size)
         # The supervised problem is convex, so its solution does not depend on where the solver starts.
         for alpha in sorted({c["alpha"] for c in grid}, reverse=True):
-            supervised = minimise(objective, supervised, alpha, 0.0, tolerance)
+            supervised = minimize_confidence(objective, supervised, alpha, 0.0, tolerance)
             entropies = [c["entropy"] for c in grid if c["alpha"] == alpha]
-            for entropy, solution in _continued(objective, supervised, alpha, entropies, tolerance):
+            for entropy, solution in _follow_path(objective, supervised, alpha, entropies, tolerance):
                 solved[alpha, entropy] = solution
         return [solved[c["alpha"], c["entropy"]] for c in grid]
 
@@ -145,14 +147,14 @@ class EntropyRegularizedClassifier(Rival):
         return {"coef": rotated.lift(coef), "intercept": float(bias)}
 
 
-def _continued(
+def _follow_path(
     objective: ConfidenceObjective, supervised: NDArray, alpha: float, entropies: Sequence[float], tolerance: float
 ) -> Iterator[tuple[float, NDArray]]:
     """Solutions for rising entropy weights. Only rungs of the ladder hand on their solution, so that what a weight
     gives does not depend on which others are asked for."""
     rung = supervised
     for entropy in sorted({*entropies, *(step for step in LADDER if step < max(entropies))}):
-        solution = minimise(objective, rung, alpha, entropy, tolerance)
+        solution = minimize_confidence(objective, rung, alpha, entropy, tolerance)
         if entropy in LADDER:
             rung = solution
         if entropy in entropies:

@@ -8,7 +8,7 @@ from scipy import linalg
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from pnulearn.baselines._rival.rival import Training
+from pnulearn.baselines._rival.rival import RivalTraining
 from pnulearn.baselines.entropy.rotation import Rotated
 
 MOST_STEPS = 50
@@ -28,7 +28,7 @@ def entropy(scores: NDArray) -> NDArray:
 class ConfidenceObjective:
     """Σ c_i log(1 + exp(−y_i g_i)) + (μ/u) Σ H(p_j) + α w'w with g = Zw (+ w₀, the last variable)."""
 
-    def __init__(self, rotated: Rotated, training: Training, signs: NDArray, intercept: bool):
+    def __init__(self, rotated: Rotated, training: RivalTraining, signs: NDArray, intercept: bool):
         Z, lengths = rotated.coordinates, rotated.lengths
         self.features = np.column_stack([Z, np.ones(len(Z))]) if intercept else Z
         self.lengths = np.append(lengths, np.sqrt(len(Z))) if intercept else lengths
@@ -74,7 +74,7 @@ class ConfidenceObjective:
         return 1 / np.sqrt(flat + 2 * alpha * self.penalized)
 
 
-def minimise(
+def minimize_confidence(
     objective: ConfidenceObjective, start: NDArray, alpha: float, mu: float, tolerance: float = 1e-8
 ) -> NDArray:
     """A local minimum near `start`: Newton steps where the objective is convex, L-BFGS where it is not.

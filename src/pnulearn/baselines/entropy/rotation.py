@@ -35,17 +35,17 @@ def rotate(features: Any) -> Rotated:
     n, b = features.shape
     if n == b and not sparse.issparse(features) and np.array_equal(features, features.T):
         values, vectors = linalg.eigh(features, check_finite=False)  # a kernel matrix: no need to square it
-        return _kept(vectors * values, np.abs(values), vectors)
+        return _keep(vectors * values, np.abs(values), vectors)
     product = features.T @ features if b <= n else features @ features.T
     squares, vectors = linalg.eigh(product.toarray() if sparse.issparse(product) else product, check_finite=False)
     lengths = np.sqrt(np.maximum(squares, 0))
     if b <= n:
-        return _kept(np.asarray(features @ vectors), lengths, vectors)
+        return _keep(np.asarray(features @ vectors), lengths, vectors)
     safe = np.where(lengths > 0, lengths, 1)
-    return _kept(vectors * lengths, lengths, np.asarray(features.T @ vectors) / safe)
+    return _keep(vectors * lengths, lengths, np.asarray(features.T @ vectors) / safe)
 
 
-def _kept(coordinates: NDArray, lengths: NDArray, basis: NDArray) -> Rotated:
+def _keep(coordinates: NDArray, lengths: NDArray, basis: NDArray) -> Rotated:
     # Squaring the features halves the digits of the short directions; 1e-7 would be rounding there, and what lies
     # between does no harm: such directions are short and the penalty keeps them out.
     kept = lengths > SMALLEST * lengths.max(initial=0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
-from pnulearn.baselines._rival.training import Training
+from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.lapsvm.deformed import DeformedPath, Expand, deformed_once
 from pnulearn.baselines.lapsvm.graph import GraphWeights, laplacian, neighbor_graph
 from pnulearn.baselines.lapsvm.margin import hinge_machine, squared_hinge_machine
@@ -117,14 +117,14 @@ class LaplacianSVM(Rival):
             "manifold": candidates("manifold", self.manifold, zero=True),
         }
 
-    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         smoothness = laplacian(neighbor_graph(training.X, self.n_neighbors, self.graph), self.normalized)
         smoothness /= len(training.codes) ** 2
         free = training.gram[training.unlabeled] if self.threshold == "prior" else None
         if len(grid) == 1:
             kernels = iter([deformed_once(training.gram, smoothness, training.labeled, **_penalties(grid[0]))])
         else:
-            path = DeformedPath.factorise(training.gram, smoothness, training.labeled)
+            path = DeformedPath.factorize(training.gram, smoothness, training.labeled)
             kernels = (path.at(**_penalties(candidate)) for candidate in grid)
         for deformed, expand in kernels:
             yield stack_outputs(
@@ -132,7 +132,13 @@ class LaplacianSVM(Rival):
             )
 
     def _machine(
-        self, training: Training, deformed: NDArray, expand: Expand, free: NDArray | None, signs: NDArray, share: float
+        self,
+        training: RivalTraining,
+        deformed: NDArray,
+        expand: Expand,
+        free: NDArray | None,
+        signs: NDArray,
+        share: float,
     ) -> Parts:
         beta, bias = MACHINES[self.loss](deformed, signs, training.balance)
         coef = expand(beta)

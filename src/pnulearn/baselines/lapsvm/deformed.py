@@ -53,7 +53,7 @@ class DeformedPath:
     n: int
 
     @classmethod
-    def factorise(cls, gram: NDArray, smoothness: Any, labeled: NDArray) -> DeformedPath:
+    def factorize(cls, gram: NDArray, smoothness: Any, labeled: NDArray) -> DeformedPath:
         """One pivoted Cholesky factorisation and one eigendecomposition of the size of the kernel's rank.
 
         `gram` is overwritten, so that no more than three n × n matrices exist at once.

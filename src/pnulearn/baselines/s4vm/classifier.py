@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
-from pnulearn.baselines._rival.training import Training
+from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.s4vm.separators import Balance, representatives, sample_separators
 from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
 
@@ -117,10 +117,10 @@ class S4VM(Rival):
     def _work(self, n_rows: int) -> float:
         return 3 * n_rows**3 + 2 * STEPS * (self.n_starts + 1) * n_rows**2
 
-    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         return (self._voters(training, candidate) for candidate in grid)
 
-    def _voters(self, training: Training, candidate: Candidate) -> Parts:
+    def _voters(self, training: RivalTraining, candidate: Candidate) -> Parts:
         """The separators kept and the supervised SVM (last), with the weight of each in the vote."""
         signs, unlabeled = training.signs, training.unlabeled
         coef, bias = supervised_svm(training.gram, signs, candidate["C"])

@@ -50,7 +50,7 @@ class Balance:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class FoundSeparators:
     """Separators k(x)'coef + offset whose signs on the unlabelled rows are `labels`."""
 
     labels: NDArray  # (m, u), entries ±1
@@ -58,14 +58,14 @@ class Candidates:
     offset: NDArray  # (m,)
     objective: NDArray  # (m,), ½|f|² + Σ C_i max(0, 1 − y_i f_i), the lower the better
 
-    def take(self, rows: NDArray) -> Candidates:
+    def take(self, rows: NDArray) -> FoundSeparators:
         """Some of the candidates."""
-        return Candidates(self.labels[rows], self.coef[rows], self.offset[rows], self.objective[rows])
+        return FoundSeparators(self.labels[rows], self.coef[rows], self.offset[rows], self.objective[rows])
 
 
 def sample_separators(
     machine: SharedKernelSVM, signs: NDArray, supervised: NDArray, balance: Balance, n_starts: int, seed: int
-) -> Candidates:
+) -> FoundSeparators:
     """Different separators found from `n_starts` random labellings and the supervised one, best objective first."""
     rng = np.random.default_rng(seed)
     unlabeled = np.flatnonzero(signs == 0)
@@ -87,14 +87,14 @@ def starting_labels(supervised: NDArray, n_starts: int, rng: np.random.Generator
 
 def local_search(
     machine: SharedKernelSVM, labels: NDArray, unlabeled: NDArray, balance: Balance, rng: np.random.Generator
-) -> Candidates:
+) -> FoundSeparators:
     """Train on the labels, label by the scores under the balance rule, until a separator keeps its own labels."""
-    finished: list[Candidates] = []
+    finished: list[FoundSeparators] = []
     separators: Separators | None = None
     last = np.full(len(labels), np.inf)
     for round_number in range(MOST_ROUNDS):
         separators = machine.solve(labels, separators)
-        found = _balanced(machine, separators, unlabeled, balance)
+        found = _rebalance(machine, separators, unlabeled, balance)
         moving = (found.labels != labels[:, unlabeled]).any(axis=1)
         # Below the accuracy of the solver a lower objective means nothing, and near-ties could alternate for ever.
         moving &= (found.objective < (1 - GAP) * last) | (round_number <= RANDOM_ROUNDS)
@@ -108,10 +108,10 @@ def local_search(
         labels[:, unlabeled] = np.where(adopting, found.labels, labels[:, unlabeled])
     else:
         finished.append(found)
-    return _joined(finished)
+    return _join(finished)
 
 
-def representatives(candidates: Candidates, n_groups: int) -> Candidates:
+def representatives(candidates: FoundSeparators, n_groups: int) -> FoundSeparators:
     """The best candidate of each of `n_groups` groups with similar labels."""
     n_groups = min(n_groups, len(candidates.labels))
     distance = (candidates.labels.shape[1] - candidates.labels @ candidates.labels.T) / 2
@@ -140,14 +140,14 @@ def _most_central(distance: NDArray, rows: NDArray) -> int:
     return int(rows[distance[np.ix_(rows, rows)].sum(axis=1).argmin()])
 
 
-def _balanced(machine: SharedKernelSVM, found: Separators, unlabeled: NDArray, balance: Balance) -> Candidates:
+def _rebalance(machine: SharedKernelSVM, found: Separators, unlabeled: NDArray, balance: Balance) -> FoundSeparators:
     threshold = balance.thresholds(found.scores[:, unlabeled])
     labels = found.labels.copy()
     labels[:, unlabeled] = np.where(found.scores[:, unlabeled] > threshold[:, None], 1.0, -1.0)
     objective = machine.objective(found, labels)
-    return Candidates(labels[:, unlabeled], found.coef, found.bias - threshold, objective)
+    return FoundSeparators(labels[:, unlabeled], found.coef, found.bias - threshold, objective)
 
 
-def _joined(parts: list[Candidates]) -> Candidates:
-    names = Candidates.__dataclass_fields__
-    return Candidates(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+def _join(parts: list[FoundSeparators]) -> FoundSeparators:
+    names = FoundSeparators.__dataclass_fields__
+    return FoundSeparators(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

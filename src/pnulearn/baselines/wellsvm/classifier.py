@@ -10,7 +10,7 @@ import numpy as np
 
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
-from pnulearn.baselines._rival.training import Training
+from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.wellsvm.label_generation import complete_labels, share_of
 
 WORK = 80  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
@@ -96,7 +96,7 @@ class WellSVM(Rival):
     def _work(self, n_rows: int) -> float:
         return WORK * n_rows**3
 
-    def _learn(self, training: Training, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         signs, unlabeled = training.signs, training.unlabeled
         n_positive = share_of(training.shares[1], len(unlabeled))
         if len(unlabeled) and n_positive in (0, len(unlabeled)):

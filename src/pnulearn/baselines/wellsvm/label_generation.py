@@ -53,14 +53,16 @@ def generate_labels(
 
     Label vectors are added one at a time, each the most violated one found, until the value stops growing.
     """
-    mixture = _mixed(kernel, first[None], np.ones(1), cost)
+    mixture = _mix_labelings(kernel, first[None], np.ones(1), cost)
     for _ in range(max_rounds):
         spread = _label_values(kernel, mixture.alpha, mixture.labels)
         new = violated_labels(kernel, mixture.alpha, mixture.labels[spread.argmax()], unlabeled)
         if _label_values(kernel, mixture.alpha, new[None])[0] <= (1 + GAIN) * spread.max():
             break
         labels = np.vstack([mixture.labels, new])
-        grown = _mixed(kernel, labels, np.append((1 - NEWCOMER) * mixture.weight, NEWCOMER), cost, mixture.alpha > 0)
+        grown = _mix_labelings(
+            kernel, labels, np.append((1 - NEWCOMER) * mixture.weight, NEWCOMER), cost, mixture.alpha > 0
+        )
         if grown.values[-1] <= (1 + GAIN) * mixture.values[-1]:
             break
         mixture = Mixture(grown.labels, grown.weight, grown.alpha, mixture.values + grown.values)
@@ -103,7 +105,7 @@ def _labels_of_supervised_svm(kernel: NDArray, labels: NDArray, cost: NDArray, n
     return with_top_positive(labels, labels == 0, kernel[:, known] @ (b * labels[known]), n_positive)
 
 
-def _mixed(
+def _mix_labelings(
     kernel: NDArray, labels: NDArray, weight: NDArray, cost: NDArray, support: NDArray | None = None, steps: int = 100
 ) -> Mixture:
     """Best mixture of the given label vectors: μ_t ← μ_t √q_t / Σ, q_t = (a∘y_t)'K(a∘y_t), never lowers the value."""

@@ -37,7 +37,7 @@ class DataSetMissing(LookupError):
     """A set that is not at hand; the message says how to get it."""
 
 
-def _generated(name: str, generator: generators.Generator, rows: int, columns: int, share: float = 0.5) -> DataSet:
+def _generate(name: str, generator: generators.Generator, rows: int, columns: int, share: float = 0.5) -> DataSet:
     return DataSet(name, rows, columns, share, "generated", lambda: generator(np.random.default_rng(0), rows))
 
 
@@ -80,10 +80,10 @@ KNOWN = {
         DataSet("fmnist_pullover_v_coat", 14000, 784, 0.500, "Fashion-MNIST"),
         DataSet("mnist_4v9", 13782, 784, 0.495, "MNIST"),
         DataSet("mnist_7v9", 14251, 784, 0.512, "MNIST"),
-        _generated("two-gaussians", generators.two_gaussians, 4000, 2),
-        _generated("generated-banana", generators.bananas, 4000, 2),
-        _generated("generated-waveform", generators.waveform, 4000, 21, 0.3335),
-        _generated("generated-g50c", generators.g50c, 4000, 50),
+        _generate("two-gaussians", generators.two_gaussians, 4000, 2),
+        _generate("generated-banana", generators.bananas, 4000, 2),
+        _generate("generated-waveform", generators.waveform, 4000, 21, 0.3335),
+        _generate("generated-g50c", generators.g50c, 4000, 50),
         DataSet("breast-cancer", 569, 30, 0.627, "scikit-learn", _breast_cancer),
         DataSet("digits-parity", 1797, 64, 0.496, "scikit-learn", _digits),
     )
@@ -136,16 +136,16 @@ def how_to_get(name: str) -> str:
 
 def listing(folder: Folder = None) -> list[dict[str, Any]]:
     """Every set by name with rows, columns, share of positives, source, whether it is at hand, and how to get it."""
-    rows = [_described(data, folder) for data in KNOWN.values()]
+    rows = [_describe(data, folder) for data in KNOWN.values()]
     for name in files.names_in(folder):
         if name not in KNOWN:
             X, y = load_data(name, folder)
             share = float(np.mean(y == 1))
-            rows.append(_described(DataSet(name, X.shape[0], X.shape[1], share, "folder"), folder))
+            rows.append(_describe(DataSet(name, X.shape[0], X.shape[1], share, "folder"), folder))
     return rows
 
 
-def _described(data: DataSet, folder: Folder) -> dict[str, Any]:
+def _describe(data: DataSet, folder: Folder) -> dict[str, Any]:
     origin = find(data.name, folder)
     at_hand = origin not in ("", "OpenML")
     return {

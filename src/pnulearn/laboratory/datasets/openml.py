@@ -69,11 +69,11 @@ def _numbers(data: Any, source: OpenMLSource) -> NDArray:
     if not hasattr(data, "columns"):
         return np.asarray(data, dtype=float)
     names = [name for name in data.columns if name not in source.drop][: source.columns]
-    columns = [_encoded(data[name], source.one_hot) for name in names]
+    columns = [_encode(data[name], source.one_hot) for name in names]
     return np.concatenate(columns, axis=1).astype(float)
 
 
-def _encoded(column: Any, one_hot: bool) -> NDArray:
+def _encode(column: Any, one_hot: bool) -> NDArray:
     if column.dtype.kind in "biuf":
         return column.to_numpy()[:, None]
     values, codes = np.unique(column.to_numpy().astype(str), return_inverse=True)

@@ -14,7 +14,7 @@ from pnulearn.laboratory.experiments.curves import Curve, draw_panels
 from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.runner import Cell, Settings
 from pnulearn.laboratory.experiments.tables import Table, Text, write_text
-from pnulearn.laboratory.experiments.trials import Pools, generator, scaled
+from pnulearn.laboratory.experiments.trials import Pools, generator, load_scaled
 from pnulearn.risks import pnu
 from pnulearn.theory import best_mix, risk_variance
 
@@ -49,7 +49,7 @@ def training_prior(cell: Cell) -> float:
 
 def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]:
     """One row per way to choose the mix: the measured variance ratio for every size, and the theory's."""
-    X, positive = scaled(cell["set"], settings.data, settings.download)
+    X, positive = load_scaled(cell["set"], settings.data, settings.download)
     rng = generator("figure-1", cell["set"], cell["prior"], cell["trial"])
     pools = Pools(positive, rng)
     rows, y = pools.take(N_LABELED, N_LABELED)
@@ -62,7 +62,7 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
     sizes = [int((truth == 1).sum()), int((truth == 0).sum())]
     for method in methods:
         measured, predicted = variance_ratios(errors, sizes, cell["prior"], method, rng)
-        yield {**cell, "method": method, "ratio": _rounded(measured), "theory": _rounded(predicted)}
+        yield {**cell, "method": method, "ratio": _round(measured), "theory": _round(predicted)}
 
 
 def variance_ratios(
@@ -134,10 +134,10 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "figure-1") -> list[Pat
     rows = [row for row in every if np.isfinite(row["ratio"]).all()]
     labels = ("unlabelled rows", "variance of the PNU risk / variance of the PN risk")
     paths = [write_text(folder / f"{stem}.md", report(rows, len(every) - len(rows)))] if rows else []
-    for (weights,), part in grouped(rows, ("weights",)).items():
+    for (weights,), part in group_rows(rows, ("weights",)).items():
         curves = [
             Curve(f"{name}, {method}", f"prior {prior}", UNLABELED_SIZES, *_measured_and_theory(values))
-            for (name, prior, method), values in grouped(part, ("set", "prior", "method")).items()
+            for (name, prior, method), values in group_rows(part, ("set", "prior", "method")).items()
         ]
         paths += draw_panels(curves, folder / f"{stem}-{weights}.svg", *labels)
     return paths
@@ -146,7 +146,7 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "figure-1") -> list[Pat
 def report(rows: Sequence[Row], dropped: int) -> str:
     """Every curve at its ends, and how far its points lie from the theory in standard errors."""
     lines = []
-    for place, values in grouped(rows, ("weights", "set", "prior", "method")).items():
+    for place, values in group_rows(rows, ("weights", "set", "prior", "method")).items():
         measured, theory = _measured_and_theory(values)
         mean, stderr = measured.mean(axis=0), measured.std(axis=0, ddof=1) / np.sqrt(len(measured))
         words = [
@@ -176,7 +176,7 @@ def _measured_and_theory(rows: Sequence[Row]) -> tuple[NDArray, NDArray | None]:
     return np.array([row["ratio"] for row in rows]), None if np.isnan(theory).all() else theory.mean(axis=0)
 
 
-def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+def group_rows(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
     """Rows by the values of some of their fields, in order of appearance."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -184,5 +184,5 @@ def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
     return groups
 
 
-def _rounded(values: NDArray) -> list[float]:
+def _round(values: NDArray) -> list[float]:
     return [round(float(value), 5) for value in values]

@@ -20,13 +20,13 @@ from pnulearn.laboratory.experiments.figure_1 import (
     SETS,
     UNLABELED_SIZES,
     cells,
-    grouped,
+    group_rows,
     training_prior,
 )
 from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.runner import Cell, Settings
 from pnulearn.laboratory.experiments.tables import Table, Text, write_text
-from pnulearn.laboratory.experiments.trials import Pools, counts, generator, scaled
+from pnulearn.laboratory.experiments.trials import Pools, counts, generator, load_scaled
 from pnulearn.theory import heuristic_mix, least_variance_mix
 
 TRIALS = 1000
@@ -52,7 +52,7 @@ __all__ = [
 
 def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]:
     """One row per choice of mix: test error of the PN-tuned and, for every size, of the PNU-tuned classifier."""
-    X, positive = scaled(cell["set"], settings.data, settings.download)
+    X, positive = load_scaled(cell["set"], settings.data, settings.download)
     prior = cell["prior"]
     rng = generator("figure-2", cell["set"], cell["prior"], cell["trial"])
     pools = Pools(positive, rng)
@@ -114,10 +114,10 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "figure-2") -> list[Pat
     rows = list(rows)
     labels = ("unlabelled rows for validation", "error of the PNU-tuned / error of the PN-tuned classifier")
     paths = [write_text(folder / f"{stem}.md", report(rows))] if rows else []
-    for (weights,), part in grouped(rows, ("weights",)).items():
+    for (weights,), part in group_rows(rows, ("weights",)).items():
         curves = [
             Curve(f"{name}, {method}", f"prior {prior}", UNLABELED_SIZES, ratios(values))
-            for (name, prior, method), values in grouped(part, ("set", "prior", "method")).items()
+            for (name, prior, method), values in group_rows(part, ("set", "prior", "method")).items()
         ]
         paths += draw_panels(curves, folder / f"{stem}-{weights}.svg", *labels)
     return paths
@@ -132,7 +132,7 @@ def ratios(rows: Sequence[Row]) -> NDArray:
 def report(rows: Sequence[Row]) -> str:
     """Every curve at its ends; a ratio of mean errors beside the mean of ratios."""
     lines = []
-    for place, values in grouped(rows, ("weights", "set", "prior", "method")).items():
+    for place, values in group_rows(rows, ("weights", "set", "prior", "method")).items():
         curve = Curve("", "", UNLABELED_SIZES, ratios(values))
         pn = np.mean([row["error_pn"] for row in values])
         ends = [f"{curve.mean[at]:.3f} ({curve.stderr[at]:.3f})" for at in (0, -1)]

@@ -9,8 +9,8 @@ import numpy as np
 
 from pnulearn.laboratory.experiments import table_1
 from pnulearn.laboratory.experiments.curves import new_figure, save
-from pnulearn.laboratory.experiments.figure_1 import grouped
-from pnulearn.laboratory.experiments.methods import method_named, method_names
+from pnulearn.laboratory.experiments.figure_1 import group_rows
+from pnulearn.laboratory.experiments.methods import find_method, method_names
 from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.runner import Cell
 from pnulearn.laboratory.experiments.significance import Summary
@@ -59,16 +59,16 @@ def time_table(rows: Sequence[Row], place: str, caption: str) -> str:
     """Mean seconds, one line per set and one column per method."""
     methods = _methods(rows)
     lines = []
-    for (name,), part in grouped(rows, (place,)).items():
+    for (name,), part in group_rows(rows, (place,)).items():
         times = {method: [row["seconds"] for row in part if row["method"] == method] for method in methods}
         cells = [f"{Summary.of(values).mean:.2f}" if values else "" for values in times.values()]
         lines.append([Text(str(name)), *map(Text, cells)])
-    return f"{caption}\n\n" + Table([place, *(method_named(m).title for m in methods)], lines).markdown()
+    return f"{caption}\n\n" + Table([place, *(find_method(m).title for m in methods)], lines).markdown()
 
 
 def draw_times(rows: Sequence[Row], place: str, path: Path) -> Path:
     """Grouped bars of mean seconds."""
-    methods, places = _methods(rows), [key[0] for key in grouped(rows, (place,))]
+    methods, places = _methods(rows), [key[0] for key in group_rows(rows, (place,))]
     figure = new_figure(max(6, 0.9 * len(places)), 3.5)
     ax = figure.subplots()
     width = 0.8 / len(methods)
@@ -77,7 +77,7 @@ def draw_times(rows: Sequence[Row], place: str, path: Path) -> Path:
             np.mean([row["seconds"] for row in rows if (row[place], row["method"]) == (name, method)] or [np.nan])
             for name in places
         ]
-        ax.bar(np.arange(len(places)) + number * width, means, width, label=method_named(method).title)
+        ax.bar(np.arange(len(places)) + number * width, means, width, label=find_method(method).title)
     ax.set_yscale("log")
     ax.set_ylabel("seconds")
     ax.set_xticks(np.arange(len(places)) + 0.4, places, rotation=45, ha="right")

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 
 from pnulearn.laboratory.datasets.catalogue import BENCHMARK
-from pnulearn.laboratory.experiments.methods import method_named
+from pnulearn.laboratory.experiments.methods import find_method
 from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.runner import Cell, Settings
 from pnulearn.laboratory.experiments.table_1_report import write
-from pnulearn.laboratory.experiments.trials import Trial, counts, draw_trial, scaled
+from pnulearn.laboratory.experiments.trials import Trial, counts, draw_trial, load_scaled
 
 SETS: tuple[str, ...] = BENCHMARK
 QUICK_SETS: tuple[str, ...] = ("two-gaussians", "generated-banana", "generated-waveform", "breast-cancer")
@@ -50,12 +50,12 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
     """One row per method: its error on the test rows and the seconds it took to learn."""
     trial = draw(cell, settings)
     for name in methods:
-        yield {**cell, "method": name, **measured(trial, name)}
+        yield {**cell, "method": name, **measure(trial, name)}
 
 
 def draw(cell: Cell, settings: Settings) -> Trial:
     """The rows of one trial, the same for every method."""
-    X, positive = scaled(cell["set"], settings.data, settings.download)
+    X, positive = load_scaled(cell["set"], settings.data, settings.download)
     return draw_trial(
         X,
         positive,
@@ -67,10 +67,10 @@ def draw(cell: Cell, settings: Settings) -> Trial:
     )
 
 
-def measured(trial: Trial, name: str) -> Row:
+def measure(trial: Trial, name: str) -> Row:
     """Test error in percent, processor seconds of learning including the search, and the prior it ended up with."""
     start = time.process_time()
-    model = method_named(name).learn(trial)
+    model = find_method(name).learn(trial)
     seconds = time.process_time() - start
     row = {"error": round(100 * trial.error(model.predict(trial.X_test)), 4), "seconds": round(seconds, 4)}
     prior = getattr(model, "prior_", None)

@@ -10,10 +10,10 @@ import numpy as np
 
 from pnulearn.laboratory.datasets.catalogue import BENCHMARK, KNOWN
 from pnulearn.laboratory.experiments import printed
-from pnulearn.laboratory.experiments.methods import method_named, method_names
+from pnulearn.laboratory.experiments.methods import find_method, method_names
 from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.significance import Summary, comparable, comparable_paired
-from pnulearn.laboratory.experiments.tables import Table, Text, shown, write_text
+from pnulearn.laboratory.experiments.tables import Table, Text, show_cell, write_text
 
 Place = tuple[str, int]  # set and number of labels
 Errors = Mapping[Place, Mapping[str, Mapping[int, float]]]  # then method, then trial
@@ -49,7 +49,7 @@ def error_table(errors: Errors) -> Table:
     lines = []
     for (name, size), cell in errors.items():
         found, best = summaries(cell), comparable(summaries(cell))
-        cells = [Text(shown(found.get(method)), method in best) for method in methods]
+        cells = [Text(show_cell(found.get(method)), method in best) for method in methods]
         lines.append([Text(name), Text(str(size)), *cells])
     unpaired = [comparable(summaries(cell)) for cell in errors.values()]
     paired = [comparable_paired(cell) for cell in errors.values()]
@@ -59,7 +59,7 @@ def error_table(errors: Errors) -> Table:
         _foot("best/comparable", [str(sum(method in cell for cell in unpaired)) for method in methods]),
         _foot("same, paired", [str(sum(method in cell for cell in paired)) for method in methods]),
     ]
-    return Table(["set", "labels", *(method_named(name).title for name in methods)], [*lines, *feet])
+    return Table(["set", "labels", *(find_method(name).title for name in methods)], [*lines, *feet])
 
 
 def _foot(name: str, words: list[str]) -> list[Text]:
@@ -121,10 +121,10 @@ def overall(errors: Errors, reference: str = "pnu-average") -> str:
             str(sum(g > 0 for g in gaps)),
             str(sum(g < 0 for g in gaps)),
         ]
-        lines.append([Text(w) for w in [method_named(method).title, *words, str(len(gaps)), count]])
+        lines.append([Text(w) for w in [find_method(method).title, *words, str(len(gaps)), count]])
     if not lines:
         return ""
-    title = method_named(reference).title
+    title = find_method(reference).title
     text = (
         f"Error minus that of {title} on the trials both ran, averaged within each cell; the mean over cells and its "
         "standard error over cells."
@@ -133,7 +133,7 @@ def overall(errors: Errors, reference: str = "pnu-average") -> str:
     return f"## Every method against {title}\n\n{text}\n\n{table.markdown()}"
 
 
-def compared(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
+def compare_with_print(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
     """Our numbers beside the paper's, with the difference in standard errors."""
     paper = printed.table_1()
     lines, near, matching = [], 0, 0
@@ -146,12 +146,12 @@ def compared(errors: Errors, ours: str = "pnu", theirs: str = "pnu") -> str:
         note = KNOWN[name].note
         if "not comparable" not in note and not np.isnan(distance):
             matching, near = matching + 1, near + (abs(distance) <= 2)
-        words = (name, str(size), shown(mine), f"{known.mean} ({known.stderr})", _signed(distance), note)
+        words = (name, str(size), show_cell(mine), f"{known.mean} ({known.stderr})", _show_signed(distance), note)
         lines.append([Text(word) for word in words])
     if not matching:
         return ""
-    title = method_named(ours).title
-    heading = f"## {title} here and {method_named(theirs).title} in the paper"
+    title = find_method(ours).title
+    heading = f"## {title} here and {find_method(theirs).title} in the paper"
     table = Table(["set", "labels", "here", "paper", "difference in s.e.", "data"], lines)
     verdict = f"Within two joint standard errors: {near} of the {matching} cells whose data match."
     return "\n\n".join([heading, table.markdown(), verdict])
@@ -162,7 +162,7 @@ def headline(errors: Errors) -> str:
     paper = printed.table_1()
     shared = [place for place in errors if (*place, "pnu") in paper]
     lines = [
-        f"{method_named(name).title} here {np.mean([np.mean(list(errors[p][name].values())) for p in shared]):.2f}"
+        f"{find_method(name).title} here {np.mean([np.mean(list(errors[p][name].values())) for p in shared]):.2f}"
         for name in ("pnu", "pnu-average")
         if shared and all(name in errors[place] for place in shared)
     ]
@@ -174,7 +174,7 @@ def headline(errors: Errors) -> str:
     )
 
 
-def _signed(distance: float) -> str:
+def _show_signed(distance: float) -> str:
     return "" if np.isnan(distance) else f"{distance:+.1f}"
 
 
@@ -184,7 +184,7 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "table-1") -> list[Path
     if not errors:
         return []
     table = error_table(errors)
-    against = [compared(errors, method, method) for method in printed.TABLE_1_METHODS if _known(method)]
+    against = [compare_with_print(errors, method, method) for method in printed.TABLE_1_METHODS if _is_known(method)]
     text = "\n\n".join(
         part
         for part in [
@@ -201,5 +201,5 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "table-1") -> list[Path
     return [write_text(folder / f"{stem}.md", text), write_text(folder / f"{stem}.tex", table.latex())]
 
 
-def _known(method: str) -> bool:
+def _is_known(method: str) -> bool:
     return method in method_names()

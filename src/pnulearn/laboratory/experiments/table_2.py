@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from pnulearn.laboratory.datasets import DataSetMissing, find
-from pnulearn.laboratory.experiments.figure_1 import grouped
-from pnulearn.laboratory.experiments.methods import method_named, method_names
+from pnulearn.laboratory.experiments.figure_1 import group_rows
+from pnulearn.laboratory.experiments.methods import find_method, method_names
 from pnulearn.laboratory.experiments.rows import Row
 from pnulearn.laboratory.experiments.runner import Cell, Settings
 from pnulearn.laboratory.experiments.significance import Summary, comparable
-from pnulearn.laboratory.experiments.table_1 import measured
-from pnulearn.laboratory.experiments.tables import Table, Text, shown, write_text
-from pnulearn.laboratory.experiments.trials import counts, draw_trial, scaled
+from pnulearn.laboratory.experiments.table_1 import measure
+from pnulearn.laboratory.experiments.tables import Table, Text, show_cell, write_text
+from pnulearn.laboratory.experiments.trials import counts, draw_trial, load_scaled
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
         raise DataSetMissing(f"{cell['set']} is not a task of Table 2. Choose from {', '.join(TASKS)}.")
     places = f"places_{cell['set']}"
     source = places if find(places, settings.data) else task.stand_in
-    X, positive = scaled(source, settings.data, settings.download)
+    X, positive = load_scaled(source, settings.data, settings.download)
     trial = draw_trial(
         X,
         positive,
@@ -82,7 +82,7 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
         key=("table-2", *cell.values()),
     )
     for name in methods:
-        yield {**cell, "method": name, "data": source, "prior": task.prior, **measured(trial, name)}
+        yield {**cell, "method": name, "data": source, "prior": task.prior, **measure(trial, name)}
 
 
 def write(rows: Iterable[Row], folder: Path, stem: str = "table-2") -> list[Path]:
@@ -100,16 +100,16 @@ def error_table(rows: Sequence[Row]) -> Table:
     seen = {row["method"] for row in rows}
     methods = [name for name in method_names() if name in seen]
     lines = []
-    for (task, size), part in grouped(rows, ("set", "n_unlabeled")).items():
+    for (task, size), part in group_rows(rows, ("set", "n_unlabeled")).items():
         errors = {m: [row["error"] for row in part if row["method"] == m] for m in methods}
         found = {m: Summary.of(values) for m, values in errors.items() if values}
         best = comparable(found)
         priors = [_prior(part, "linear-pnu"), _prior(part, "linear-pnu-average")]
         head = [task, part[0]["data"], str(size), f"{part[0]['prior']:.2f}", *priors]
-        cells = [Text(shown(found.get(m)), m in best) for m in methods]
+        cells = [Text(show_cell(found.get(m)), m in best) for m in methods]
         lines.append([*map(Text, head), *cells, Text(str(max(cell.n for cell in found.values())))])
     heading = ["task", "data", "U", "prior", "estimate as published", "estimate without bias"]
-    return Table([*heading, *(method_named(m).title for m in methods), "trials"], lines)
+    return Table([*heading, *(find_method(m).title for m in methods), "trials"], lines)
 
 
 def _prior(rows: Sequence[Row], method: str) -> str:

@@ -52,7 +52,7 @@ class Table:
         return "\n".join([*above, body, r"\bottomrule", r"\end{tabular}"])
 
 
-def shown(cell: Summary | None, digits: int = 1) -> str:
+def show_cell(cell: Summary | None, digits: int = 1) -> str:
     """Mean and standard error as the paper prints them."""
     if cell is None:
         return ""

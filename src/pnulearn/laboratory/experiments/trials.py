@@ -42,7 +42,7 @@ class Trial:
 
 
 @lru_cache(maxsize=16)
-def scaled(name: str, folder: str | os.PathLike[str] | None, download: bool = False) -> tuple[NDArray, NDArray]:
+def load_scaled(name: str, folder: str | os.PathLike[str] | None, download: bool = False) -> tuple[NDArray, NDArray]:
     """A set with every feature in [0, 1], and whether each row is positive.
 
     Pixels (uint8) are divided by 255 and stay float32, everything else is scaled by its own range.

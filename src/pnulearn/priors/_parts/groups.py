@@ -63,7 +63,7 @@ class Groups:
         *classes, unlabeled = (Group(change(group.X), group.weight) for group in self.all)
         return Groups(tuple(classes), unlabeled)
 
-    def limited(self, labeled: int, unlabeled: int) -> Groups:
+    def limit(self, labeled: int, unlabeled: int) -> Groups:
         """At most so many distinct rows of each class and of U."""
         return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
 
@@ -76,11 +76,11 @@ def split_groups(X: Any, codes: NDArray, weight: NDArray | None = None, n_classe
     """
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
     keys = row_keys(X, KEY_SEED)
-    classes = (_gathered(X, keys, weight, np.flatnonzero(codes == k)) for k in range(n_classes))
-    return Groups(tuple(classes), _gathered(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
+    classes = (_gather(X, keys, weight, np.flatnonzero(codes == k)) for k in range(n_classes))
+    return Groups(tuple(classes), _gather(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
 
 
-def _gathered(X: Any, keys: NDArray, weight: NDArray, rows: NDArray) -> Group:
+def _gather(X: Any, keys: NDArray, weight: NDArray, rows: NDArray) -> Group:
     rows = rows[weight[rows] > 0]
     _, first, index = np.unique(keys[rows], return_index=True, return_inverse=True)
     return Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first)))
@@ -104,7 +104,7 @@ def typical_distance(X: Any) -> float:
     return float(np.median(positive))
 
 
-def standardized(groups: Groups) -> Groups:
+def standardize(groups: Groups) -> Groups:
     """Columns divided by their weighted standard deviation over all rows; constant columns become zero.
 
     Dense columns are centred as well, for accuracy: distances do not notice.

@@ -40,7 +40,7 @@ class MeanDissimilarities:
     to_unlabeled: NDArray
     apart: NDArray
 
-    def corrected(self) -> MeanDissimilarities:
+    def correct(self) -> MeanDissimilarities:
         """With U-statistics on the diagonal of M."""
         classes = np.arange(self.between.shape[1])
         between = self.between.copy()
@@ -64,7 +64,7 @@ def match_mixture(
     if bias_correction and (means.apart[0] <= ROUNDING).any():
         _warn(method, "a class has a single labelled row")
         bias_correction = False
-    priors, separated = nearest_mixtures(means.corrected() if bias_correction else means)
+    priors, separated = nearest_mixtures(means.correct() if bias_correction else means)
     if not separated.all():
         plain, plainly_separated = nearest_mixtures(means)
         if not plainly_separated[0]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pnulearn.priors._parts.groups import Group, Groups, split_groups, standardized
+from pnulearn.priors._parts.groups import Group, Groups, split_groups, standardize
 from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors._parts.posteriors import held_out_posteriors
 from pnulearn.priors.estimate import PriorEstimate, settle
@@ -61,7 +61,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
                 stacklevel=4,
             )
         labeled = positive if len(positive) else negative
-        pair = standardized(Groups((labeled,), groups.unlabeled).limited(self.most_labeled, self.most_unlabeled))
+        pair = standardize(Groups((labeled,), groups.unlabeled).limit(self.most_labeled, self.most_unlabeled))
         return pair.classes[0], pair.unlabeled, bool(len(positive))
 
 

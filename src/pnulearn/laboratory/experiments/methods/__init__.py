@@ -36,7 +36,7 @@ def register_method(method: Method) -> Method:
     return method
 
 
-def method_named(name: str) -> Method:
+def find_method(name: str) -> Method:
     """The method of that name."""
     _load_own()
     if name not in REGISTRY:

@@ -54,7 +54,7 @@ def _best(build: Callable[..., Any], grid: Grid, trial: Trial) -> Any:
     return best
 
 
-def _marked(trial: Trial) -> np.ndarray:
+def _mark_unlabeled(trial: Trial) -> np.ndarray:
     """Labels with scikit-learn's −1 for unlabelled rows."""
     return np.where(np.isnan(trial.y), -1, trial.y).astype(int)
 
@@ -78,7 +78,7 @@ def _logistic(trial: Trial) -> Any:
 
 
 def _self_training(trial: Trial) -> Any:
-    y = _marked(trial)
+    y = _mark_unlabeled(trial)
 
     def build(C: float, threshold: float) -> Any:
         learner = LogisticRegression(C=C, class_weight="balanced", max_iter=1000)
@@ -88,7 +88,7 @@ def _self_training(trial: Trial) -> Any:
 
 
 def _label_spreading(trial: Trial) -> Any:
-    y = _marked(trial)
+    y = _mark_unlabeled(trial)
 
     def build(gamma: float, alpha: float) -> Any:
         return LabelSpreading(kernel="rbf", gamma=gamma, alpha=alpha, max_iter=100).fit(trial.X, y)

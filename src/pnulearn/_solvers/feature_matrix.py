@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Design:
+class FeatureMatrix:
     """Rows of features, and whether an unpenalised intercept joins them."""
 
     features: NDArray

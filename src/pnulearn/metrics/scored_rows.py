@@ -30,7 +30,7 @@ class ScoredRows:
         return self.take(self.weight)
 
 
-def read_groups(
+def split_scored_rows(
     y_true: ArrayLike, unlabeled: Any, pos_label: Any, sample_weight: ArrayLike | None = None
 ) -> ScoredRows:
     """Which rows are positive, negative and unlabelled; two classes are needed."""
