@@ -1,7 +1,7 @@
 """Hinge and double hinge: exact minimisers of convex piecewise linear risks with a ridge penalty.
 
-Rounded corners or the interior point method come close in a few steps; as soon as they have told which scores rest on
-a kink, pivoting finishes exactly.
+The interior point method comes close in a few steps; as soon as it has told which scores rest on a kink, pivoting
+finishes exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
 from pnulearn._solvers.pivoting import pivot
-from pnulearn._solvers.rounding import rounded_states
 
 WARM_ROUNDS = 3
 POLISH_ROUNDS = 4
@@ -44,10 +43,6 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
     found = pivot(pieces, matrix, alpha, guess, WARM_ROUNDS)
     if found is not None:
         return found
-    for n_iter, guess in rounded_states(pieces, matrix, alpha) if matrix.wide else ():
-        found = pivot(pieces, matrix, alpha, guess, POLISH_ROUNDS)
-        if found is not None:
-            return replace(found, n_iter=n_iter)
     for n_iter, point in enumerate(interior_points(pieces, matrix, alpha, near), start=1):
         last, guess = guess, point.state(pieces)
         if point.gap < PROMISING_GAP and np.mean(guess != last) <= SETTLED:
