@@ -82,7 +82,7 @@ def rivals(bandwidth: float) -> dict[str, tuple[Rival, Rival]]:
 
 def fits(name: str, X: np.ndarray, y: np.ndarray) -> None:
     """One model; the whole grid judged on held-out rows; the whole grid by five folds."""
-    for rival, (fixed, searching) in rivals(bandwidth_candidates(X)[3]).items():
+    for rival, (fixed, searching) in rivals(bandwidth_candidates("rbf", X)[3]).items():
         one = seconds(lambda model=fixed: model.fit(X, y))
         held_out = seconds(lambda model=searching: model.fit(X, y, X_val=X[:50:2], y_val=y[:50:2]), 1)
         folds = seconds(lambda model=searching: model.fit(X, y), 1)
@@ -127,7 +127,7 @@ def naive_matrices(X: np.ndarray, bandwidth: float) -> tuple[np.ndarray, np.ndar
 def grid_against_one(name: str, X: np.ndarray, y: np.ndarray) -> None:
     """All 64 penalties of the Laplacian SVM from rows to coefficients, as a multiple of one naive fit."""
     codes = np.where(np.isnan(y), -1, np.nan_to_num(y)).astype(int)
-    bandwidth = bandwidth_candidates(X)[3]
+    bandwidth = bandwidth_candidates("rbf", X)[3]
     for loss, naive in (("squared_hinge", full_newton), ("hinge", full_solve)):
         model = LaplacianSVM(loss=loss)
         values = model._grid()

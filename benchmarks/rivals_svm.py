@@ -22,9 +22,9 @@ from time import process_time
 import numpy as np
 from sklearn.svm import SVC
 
+from pnulearn._basis.centers import median_distance
 from pnulearn._machine.threads import one_blas_thread
 from pnulearn.baselines import S4VM, LaplacianSVM, WellSVM
-from pnulearn.baselines._rival.kernel import median_distance
 
 SETS = ("banana", "spambase", "waveform")
 CONTROL = "LapSVM (control)"

@@ -7,11 +7,13 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn import LabeledOnly, PNUClassifier, baselines
+from pnulearn._basis.kernels import KERNELS
 from pnulearn.baselines import S4VM, EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier, WellSVM
 from pnulearn.priors import EnergyPrior, estimate_prior
 
@@ -42,6 +44,17 @@ def every(models):
 
 def test_no_rival_is_left_out():
     assert {type(model).__name__ for model in RIVALS} == set(baselines.__all__)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@every([PNUClassifier(random_state=0), *(model for model in RIVALS if "kernel" in model.get_params())])
+def test_every_kernel_of_the_registry_is_learnt_with_dense_or_sparse_rows(model, kernel):
+    model = clone(model).set_params(kernel=kernel, bandwidth=2.0, prior=0.3)
+    rows = X - 1.5  # WellSVM has no intercept
+    dense = clone(model).fit(rows, Y)
+    assert (dense.predict(rows) == TRUTH).mean() > 0.9
+    rare = csr_matrix(rows)
+    assert_allclose(model.fit(rare, Y).decision_function(rare), dense.decision_function(rows), atol=1e-4)
 
 
 @every([PNUClassifier(), PNUClassifier(kernel="linear"), LabeledOnly(LogisticRegression())])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn._basis.basis import Basis, Graph
 from pnulearn._basis.block import BlockFeatures
-from pnulearn._basis.centers import choose_centers, median_distance
+from pnulearn._basis.centers import choose_centers, dense, median_distance
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,12 @@ class CenterBasis(Basis):
 
     @classmethod
     def grid(cls, centers: NDArray) -> NDArray:
-        """The bandwidths to try where none is given."""
         return median_distance(centers, cls.metric) * np.array(cls.factors)
+
+    @classmethod
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+        basis = cls(dense(centers), np.array([bandwidth]))
+        return basis.features(basis.prepare(X), 0)
 
     @cached_property
     def origin(self) -> NDArray:  # type: ignore[override]  # read only, as the other fields of a frozen dataclass

@@ -48,6 +48,16 @@ class Basis(ABC):
     ) -> Basis:
         """The basis for these rows, as the parameters `centers` and `bandwidth` of an estimator ask for it."""
 
+    @classmethod
+    @abstractmethod
+    def grid(cls, centers: NDArray) -> NDArray:
+        """The bandwidths to try where none is given."""
+
+    @classmethod
+    @abstractmethod
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+        """k(x, c) for every row and centre, dense or sparse; positive semi-definite where rows and centres agree."""
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -77,7 +87,7 @@ class Basis(ABC):
     @classmethod
     @abstractmethod
     def respond(cls, model: Any, X: Any) -> NDArray:
-        """Scores (n, K) of at most ROW_CHUNK rows, from the fitted attributes that `learnt` names."""
+        """Scores (n, K) of at most ROW_CHUNK rows, from the fitted attributes that `name_learnt` names."""
 
     @classmethod
     def scores(cls, model: Any, X: Any) -> NDArray:

@@ -50,6 +50,12 @@ class GaussianBasis(CenterBasis):
     def transform(prepared: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
         return gaussian(prepared, bandwidth, out)
 
+    @classmethod
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+        """Sparse centres stay sparse."""
+        rows = sparse.csr_matrix(X) if sparse.issparse(centers) else X
+        return gaussian(squared_distances(rows, centers), bandwidth)
+
     def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
         return GaussianBlock(self, n_rows, dtype)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pnulearn._basis.basis import Basis, Graph
@@ -29,6 +30,15 @@ class LinearBasis(Basis):
     ) -> LinearBasis:
         """The origin is the mean of all rows; there are neither centres nor bandwidths."""
         return cls(np.asarray(X.mean(axis=0)).ravel())
+
+    @classmethod
+    def grid(cls, centers: NDArray) -> NDArray:
+        return cls.bandwidths
+
+    @classmethod
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+        """x′c."""
+        return np.asarray(linear_kernel(X, centers, dense_output=True))
 
     @property
     def size(self) -> int:

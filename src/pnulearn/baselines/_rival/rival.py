@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state
 
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._machine.threads import check_n_jobs, map_in_threads, one_blas_thread
 from pnulearn._problem.inputs import read_features
@@ -21,7 +22,7 @@ from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import Samples
 from pnulearn.baselines._rival.cost import announce
 from pnulearn.baselines._rival.grid import Axes, Candidate, candidates, combine
-from pnulearn.baselines._rival.kernel import KERNELS, bandwidth_candidates, gram, refuse_beyond_memory
+from pnulearn.baselines._rival.kernel import bandwidth_candidates, gram, refuse_beyond_memory
 from pnulearn.baselines._rival.training import RivalProblem, RivalTraining
 from pnulearn.baselines._rival.validation import Split, judge, split_folds, tabulate
 from pnulearn.priors.resolve import resolve_prior
@@ -164,10 +165,9 @@ class Rival(PartiallyLabeledClassifier):
             refuse_beyond_memory(samples.X.shape[0])
 
     def _axes(self, X: Any, seed: int) -> Axes:
-        if self.kernel != "rbf":
-            bandwidths: Sequence[float | None] = [None]
-        else:
-            bandwidths = candidates("bandwidth", self.bandwidth, lambda: bandwidth_candidates(X, seed))
+        bandwidths: Sequence[float | None] = [None]
+        if KERNELS[self.kernel].has_bandwidth:
+            bandwidths = candidates("bandwidth", self.bandwidth, lambda: bandwidth_candidates(self.kernel, X, seed))
         return {"bandwidth": bandwidths, **self._grid()}
 
     def _announce(self, n_rows: int, n_candidates: int) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._basis.kernels import KERNELS
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
 from pnulearn.baselines._rival.training import RivalTraining
@@ -38,7 +39,8 @@ class EntropyRegularizedClassifier(Rival):
     alpha, entropy
         weights of the two penalties; None searches 10⁻⁵ … 10² for each.
     kernel
-        "rbf" (a Gaussian around every training row, no intercept) or "linear" (unpenalised intercept).
+        "linear" (the columns and an unpenalised intercept), or "rbf", "laplace", "polynomial" (around every training
+        row, no intercept).
     bandwidth : float, array or None
         σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     prior : float
@@ -111,11 +113,16 @@ class EntropyRegularizedClassifier(Rival):
         return {"alpha": candidates("alpha", self.alpha), "entropy": candidates("entropy", self.entropy, zero=True)}
 
     @property
+    def _intercept(self) -> bool:
+        """Whether the basis functions are the columns and an intercept, instead of kernels around rows."""
+        return KERNELS[self.kernel].intercept
+
+    @property
     def _needs_gram(self) -> bool:
-        return self.kernel != "linear"
+        return not self._intercept
 
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> Any:
-        return X if self.kernel == "linear" else super()._features(X, centers, bandwidth)
+        return X if self._intercept else super()._features(X, centers, bandwidth)
 
     def _respond(self, gram: Any, parts: Parts) -> NDArray:
         return gram @ parts["coef"] + parts["intercept"]
@@ -130,7 +137,7 @@ class EntropyRegularizedClassifier(Rival):
         self, training: RivalTraining, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]
     ) -> list[NDArray]:
         """The minimiser of every candidate, for one output."""
-        objective = ConfidenceObjective(rotated, training, signs, intercept=self.kernel == "linear")
+        objective = ConfidenceObjective(rotated, training, signs, intercept=self._intercept)
         tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
         solved = {}
         supervised = np.zeros(objective.size)
@@ -143,7 +150,7 @@ class EntropyRegularizedClassifier(Rival):
         return [solved[c["alpha"], c["entropy"]] for c in grid]
 
     def _part(self, rotated: Rotated, solution: NDArray) -> Parts:
-        coef, bias = (solution[:-1], solution[-1]) if self.kernel == "linear" else (solution, 0.0)
+        coef, bias = (solution[:-1], solution[-1]) if self._intercept else (solution, 0.0)
         return {"coef": rotated.lift(coef), "intercept": float(bias)}
 
 

@@ -36,7 +36,7 @@ class LaplacianSVM(Rival):
     alpha, manifold
         weights of the two penalties; None searches 10⁻⁵ … 10² for each.
     kernel : str
-        "rbf" or "linear".
+        "rbf", "linear", "laplace" or "polynomial".
     bandwidth : float, array or None
         σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     n_neighbors, graph, normalized

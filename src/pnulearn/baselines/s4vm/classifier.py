@@ -36,7 +36,7 @@ class S4VM(Rival):
     C, C_unlabeled
         cost of a margin error on a labelled and on an unlabelled row; None searches 10⁻⁵ … 10².
     kernel : str
-        "rbf" or "linear".
+        "rbf", "linear", "laplace" or "polynomial".
     bandwidth : float, array or None
         σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     n_starts, n_separators

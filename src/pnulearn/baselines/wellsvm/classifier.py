@@ -32,7 +32,7 @@ class WellSVM(Rival):
     C, C_unlabeled
         cost C_i of a labelled and of an unlabelled row; None searches 10⁻⁵ … 10².
     kernel : str
-        "rbf" or "linear".
+        "rbf", "linear", "laplace" or "polynomial".
     bandwidth : float, array or None
         σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     prior
