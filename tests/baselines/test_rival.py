@@ -241,7 +241,7 @@ def test_a_missing_value_is_refused_with_its_place(model):
 
 
 def test_an_unknown_kernel_is_refused():
-    with pytest.raises(ValueError, match="kernel must be one of 'rbf', 'linear', .*, got 'cosine'"):
+    with pytest.raises(ValueError, match=r"kernel must be one of 'rbf', 'linear', .*, got 'cosine'"):
         LaplacianSVM(kernel="cosine").fit(X, Y)
 
 

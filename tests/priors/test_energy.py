@@ -194,7 +194,7 @@ def test_degenerate_problems_are_refused_or_flagged():
     X, codes = gaussians(13)
     with pytest.raises(ValueError, match="there are none"):
         energy_prior(X[codes >= 0], codes[codes >= 0])
-    with pytest.raises(ValueError, match="class number 0"):
+    with pytest.raises(ValueError, match="rows of class 0"):
         energy_prior(X[codes != 0], codes[codes != 0])
     with pytest.raises(ValueError, match="no difference between the labelled classes"):
         energy_prior(np.zeros((6, 2)), np.array([0, 0, 1, 1, -1, -1]))

@@ -9,10 +9,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from pnulearn.priors import METHODS, AutoPrior, EnergyPrior, KMPrior, PriorEstimator, estimate_prior, resolve_prior
-from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior
 from pnulearn.priors.resolve import prior_estimator
 
-NEEDS_BOTH = [name for name, (kind, _) in METHODS.items() if not issubclass(kind, PositiveUnlabeledPrior)]
+NEEDS_BOTH = [name for name, (kind, _) in METHODS.items() if kind.needs_every_class]
 
 
 def table(method="energy", seed=0, n_labeled=25, n_unlabeled=80, prior=0.4):
@@ -71,7 +70,7 @@ def test_estimators_are_cloned_and_pickled(method):
 @pytest.mark.parametrize("method", NEEDS_BOTH)
 def test_a_missing_class_is_named_with_what_to_do(method):
     X, y = table("bbe")
-    with pytest.raises(ValueError, match=r"class number 0.*'bbe'"):
+    with pytest.raises(ValueError, match=r"class 'not spam'.*'bbe'"):
         estimate_prior(X, y, method, pos_label="spam")
 
 

@@ -31,6 +31,7 @@ class AutoPrior(PriorEstimator):
         Seed; an int makes the result repeatable.
     """
 
+    needs_every_class = False
     method = "auto"
 
     def __init__(

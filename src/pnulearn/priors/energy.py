@@ -10,7 +10,7 @@ from sklearn.metrics import euclidean_distances
 from pnulearn.priors._parts.groups import Groups, split_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.estimator import PriorEstimator, generator
+from pnulearn.priors.estimator import PriorEstimator, generator, refuse_missing_class
 
 MOST_UNLABELED = 5000
 MOST_LABELED = 2000  # per class
@@ -138,10 +138,5 @@ def read_groups(X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) 
     groups = split_groups(X, codes, weight, n_classes)
     if len(groups.unlabeled) == 0:
         raise ValueError("The class prior is that of the unlabelled rows, and there are none. Pass prior as a number.")
-    missing = [k for k, group in enumerate(groups.classes) if len(group) == 0]
-    if missing:
-        raise ValueError(
-            f"No labelled rows of class number {missing[0]}: this method needs every class. With one labelled class "
-            "and unlabelled rows, use a method such as 'bbe', or pass prior as a number."
-        )
+    refuse_missing_class(codes, weight, range(n_classes))
     return groups.limit(MOST_LABELED, MOST_UNLABELED)

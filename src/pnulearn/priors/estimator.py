@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,7 @@ class PriorEstimator(BaseEstimator):
         both as a `PriorEstimate`.
     """
 
+    needs_every_class: ClassVar[bool] = True  # or one class and U will do
     method: str
     confidence: float
     n_bootstrap: int
@@ -57,6 +59,8 @@ class PriorEstimator(BaseEstimator):
         check_consistent_length(X, labels.codes)
         weight = read_weights(sample_weight, X.shape[0])
         self.classes_ = labels.classes
+        if self.needs_every_class:
+            refuse_missing_class(labels.codes, weight, labels.classes.tolist())
         self.estimate_ = self.estimate(X, labels.codes, weight, n_classes=len(labels.classes))
         self.prior_ = self.estimate_.value
         self.interval_ = (self.estimate_.low, self.estimate_.high)
@@ -72,3 +76,14 @@ class PriorEstimator(BaseEstimator):
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from a seed, a RandomState or None."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def refuse_missing_class(codes: NDArray, weight: NDArray | None, names: Sequence[Any]) -> None:
+    """Refuse a class without labelled rows, by the name that stands at its code."""
+    present = set(np.unique(codes if weight is None else codes[weight > 0]).tolist())
+    for code, name in enumerate(names):
+        if code not in present:
+            raise ValueError(
+                f"No labelled rows of class {name!r}: this method needs every class. With one labelled class and "
+                "unlabelled rows, use a method such as 'bbe', or pass prior as a number."
+            )

@@ -28,6 +28,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
     are left aside; with negatives and no positives the roles are exchanged.
     """
 
+    needs_every_class = False
     most_labeled = 2000
     most_unlabeled = 5000
 
