@@ -44,15 +44,6 @@ def refuse_missing_folder(path: Path | None) -> Path | None:
     return path
 
 
-def kernel_name(text: str) -> str:
-    """The name of a kernel; the list of all is read when it is needed, not for --help."""
-    from pnulearn._basis.kernels import KERNELS
-
-    if text not in KERNELS:
-        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, KERNELS))}.")
-    return text
-
-
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines; - for standard input.")]
 Label = Annotated[str, typer.Option("--label", "-l", help="Column with the labels; empty cells are unlabelled.")]
 Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default yes, or the greater.")]
@@ -60,10 +51,6 @@ Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled
 Prior = Annotated[
     str,
     typer.Option(metavar="SHARE|auto|METHOD", help="Share of positives in the population; auto estimates it."),
-]
-Kernel = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="rbf for Gaussians, linear for a linear model, ..."),
 ]
 Drop = Annotated[list[str], typer.Option(help="Leave this column out (may be repeated).")]
 Missing = Annotated[list[str], typer.Option(help="Another cell content that means missing (may be repeated).")]

@@ -1,0 +1,24 @@
+"""Names that the command line repeats are those of the registries."""
+
+import pytest
+
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._learning.settings import CHOICES
+from pnulearn.cli.fit import Kernel, Loss, Risk, Sampling
+from pnulearn.losses import LOSSES
+
+TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
+
+
+@pytest.mark.parametrize(
+    ("offered", "known"),
+    [
+        (Loss, TRAINABLE),
+        (Kernel, KERNELS),
+        (Risk, CHOICES["risk"]),
+        (Sampling, CHOICES["sampling"]),
+    ],
+    ids=["loss", "kernel", "risk", "sampling"],
+)
+def test_the_command_line_offers_what_the_registry_holds(offered, known):
+    assert sorted(choice.value for choice in offered) == sorted(known)
