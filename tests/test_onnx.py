@@ -64,7 +64,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     save_onnx(model, path)
     assert onnx.load(path).producer_name == "pnulearn"
     before = path.read_bytes()
-    monkeypatch.setattr("pnulearn._files.archive.os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr("pnulearn._files.writing.os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         save_onnx(model, path)
     assert path.read_bytes() == before

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
-    from pnulearn._estimators.classifier import load as load
     from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
     from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
     from pnulearn.advice import advise as advise
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pnulearn.metrics import make_pnu_scorer as make_pnu_scorer
     from pnulearn.metrics import pnu_risk as pnu_risk
     from pnulearn.priors import estimate_prior as estimate_prior
+    from pnulearn.tables.loading import load as load
 
 _HOMES = {
     "LabeledOnly": "pnulearn._estimators.labeled_only",
@@ -27,7 +27,7 @@ _HOMES = {
     "advise_for": "pnulearn.advice",
     "compare": "pnulearn.metrics",
     "estimate_prior": "pnulearn.priors",
-    "load": "pnulearn._estimators.classifier",
+    "load": "pnulearn.tables.loading",
     "make_pnu_scorer": "pnulearn.metrics",
     "pnu_risk": "pnulearn.metrics",
 }

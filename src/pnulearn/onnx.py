@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._files.archive import write_atomically
+from pnulearn._files.kinds import ONNX
+from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.writing import write_atomically
 from pnulearn._machine.extras import import_extra
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
     return exported
 
 
-def save_onnx(model: PNUClassifier, path: str | os.PathLike) -> None:
+def save_onnx(model: PNUClassifier, path: str | os.PathLike, *, overwrite: bool = False) -> None:
     """Write the ONNX export of a model; the old file stays until the new one is complete.
 
     Parameters
@@ -59,8 +61,11 @@ def save_onnx(model: PNUClassifier, path: str | os.PathLike) -> None:
     model : classifier
         A fitted model.
     path : str or Path
-        The file.
+        The file. One that holds an export of ours is replaced.
+    overwrite : bool
+        Replace a file that holds anything else, too.
     """
+    check_outputs(Output(path, ONNX), overwrite=overwrite)
     content = to_onnx(model).SerializeToString()
     write_atomically(path, lambda file: file.write(content))
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from pnulearn.cli import run
-from pnulearn.tables.model import load_table_model
+from pnulearn.tables.loading import load_table_model
 
 COMMAND = [sys.executable, "-m", "pnulearn"]
 

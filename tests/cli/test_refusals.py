@@ -145,16 +145,17 @@ def test_a_model_that_meets_other_columns_says_which(capsys, table, fitted):
 
 def test_a_full_disk_leaves_the_old_model(capsys, customers, tmp_path, monkeypatch):
     model = tmp_path / "m.pnu"
-    model.write_text("old")
+    assert run(["fit", str(customers), "-l", "bought", *FIT, "-m", str(model)]) == 0
+    old = model.read_bytes()
 
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pnulearn._files.archive.os.fsync", no_space)
+    monkeypatch.setattr("pnulearn._files.writing.os.fsync", no_space)
     code, messages = refusal(capsys, "fit", customers, "-l", "bought", *FIT, "-m", model)
     assert code == 1
-    assert "No space left" in messages
-    assert model.read_text() == "old"
+    assert f"No space left on device: '{model}'" in messages
+    assert model.read_bytes() == old
     assert [p.name for p in tmp_path.iterdir()] == ["m.pnu"]
 
 

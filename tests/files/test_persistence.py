@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import tracemalloc
+import zipfile
 
 import joblib
 import numpy as np
@@ -11,7 +13,8 @@ from sklearn.model_selection import KFold
 
 import pnulearn
 from pnulearn import PNUClassifier
-from pnulearn._files.archive import ModelFileError, write_atomically
+from pnulearn._files.archive import ModelFileError, read_archive, write_archive
+from pnulearn._files.writing import write_atomically
 from pnulearn.losses import LOSSES
 
 QUICK = {"alpha": [1e-2, 1.0], "mix": [0.0, 0.5], "prior": 0.4, "random_state": 0}
@@ -102,10 +105,13 @@ def test_truncated_files_pickles_and_text_are_refused(model, tmp_path):
 
 
 def test_coefficients_that_are_not_finite_are_refused(model, tmp_path):
-    model.coef_[:] = np.nan
-    model.save(tmp_path / "model.npz")
-    with pytest.raises(ModelFileError, match="not finite"):
-        pnulearn.load(tmp_path / "model.npz")
+    path = tmp_path / "model.npz"
+    model.save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **arrays | {"array.learnt.coef_": np.full_like(arrays["array.learnt.coef_"], np.nan)})
+    with pytest.raises(ModelFileError, match="coef_ is not finite"):
+        pnulearn.load(path)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
@@ -125,3 +131,71 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.npz"):
         pnulearn.load(tmp_path / "nowhere.npz")
+
+
+@pytest.mark.parametrize("name", ["coef_", "intercept_", "centers_", "bandwidths_", "prior_"])
+def test_a_model_that_is_not_finite_is_not_saved(model, tmp_path, name):
+    setattr(model, name, np.full_like(getattr(model, name), np.nan))
+    with pytest.raises(ValueError, match=f"cannot be saved: {name} is not finite"):
+        model.save(tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+SPOILS = {
+    "search_": lambda parts: parts["search_"]["fields"].pop("weight"),
+    "classes_": lambda parts: parts.pop("classes_"),
+    "n_features_in_": lambda parts: parts.update(n_features_in_=99),
+    "prior_": lambda parts: parts.update(prior_=1.5),
+    "calibration_": lambda parts: parts.update(calibration_={"list": [float("nan")]}),
+    "risk_": lambda parts: parts["risk_"]["fields"].update(low="far"),
+    "intercept_": lambda parts: parts.update(intercept_=parts["coef_"]),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS.values(), ids=SPOILS)
+def test_values_that_do_not_go_together_are_refused(model, tmp_path, spoil):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    with np.load(path) as file:
+        content = json.loads(file["header"].tobytes())["content"]
+    spoil(content["dict"]["learnt"]["dict"])
+    rewritten(path, content=content)
+    with pytest.raises(ModelFileError, match=r"model\.npz"):
+        pnulearn.load(path)
+
+
+def test_members_that_the_header_does_not_name_cost_nothing(model, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("unused.npy", "w") as member:
+        for _ in range(300):
+            member.write(bytes(1 << 20))
+    tracemalloc.start()
+    pnulearn.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["header", "array.learnt.coef_"])
+def test_a_bomb_is_refused_before_it_is_unpacked(model, tmp_path, name):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {info.filename: archive.read(info) for info in archive.infolist() if info.filename != f"{name}.npy"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+        with archive.open(f"{name}.npy", "w") as file:
+            for _ in range(300):
+                file.write(bytes(1 << 20))
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="unpacks to"):
+        pnulearn.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+
+
+def test_a_large_model_is_stored_so_that_it_can_be_read(tmp_path):
+    """Zeros pack a thousandfold, which a reader could not tell from a bomb."""
+    write_archive(tmp_path / "a", "PNUClassifier", {"zeros": np.zeros(10**7)})
+    assert_array_equal(read_archive(tmp_path / "a")[1]["zeros"], np.zeros(10**7))

@@ -94,8 +94,8 @@ def test_a_killed_run_does_only_what_is_missing(model, rows, tmp_path, monkeypat
     monkeypatch.setattr(predict, "write_atomically", lambda *args: (done.append(str(args[0])), honest(*args)))
     predict_files(model, rows, output, part_rows=500, n_jobs=1)
     again = [name for name in done if "part-" in name]
-    assert len(first) == 2
-    assert len(again) == 4
+    assert len(first) == 3
+    assert len(again) == 3
     assert pq.read_table(output).num_rows == 3000
 
 
@@ -107,13 +107,48 @@ def test_output_of_another_model_is_never_mixed_in(model, rows, tmp_path):
     before = pq.read_table(tmp_path / "out" / "part-00000.parquet")["score"]
     predict_files(other, rows, tmp_path / "out", part_rows=1000, overwrite=True)
     assert pq.read_table(tmp_path / "out" / "part-00000.parquet")["score"] != before
+
+
+def test_an_output_replaces_predictions_and_nothing_else(model, rows, tmp_path):
     path = predict_files(model, rows, tmp_path / "out.csv")
+    before = path.read_bytes()
+    assert predict_files(model, rows, path).read_bytes() == before
+    (tmp_path / "notes.csv").write_text("precious,prediction\n")
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        predict_files(model, rows, path)
+        predict_files(model, rows, tmp_path / "notes.csv")
+    assert predict_files(model, rows, tmp_path / "notes.csv", overwrite=True).read_bytes() == before
+    with pytest.raises(ValueError, match="is also the input"):
+        predict_files(model, rows, rows, overwrite=True)
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.tex").touch()
-    with pytest.raises(FileExistsError, match="not empty"):
-        predict_files(model, rows, tmp_path / "precious")
+    for overwrite in (False, True):
+        with pytest.raises(FileExistsError, match=r"not empty \(thesis.tex"):
+            predict_files(model, rows, tmp_path / "precious", overwrite=overwrite)
+
+
+def test_formulas_are_guarded_in_csv_and_left_alone_in_parquet(model, tmp_path):
+    ids = np.array(["=1+1", "-5", "@x", "ok", "+1e3"], dtype=object)
+    pq.write_table(table(X[:5], Y[:5], id=ids), tmp_path / "rows.parquet")
+    found = {}
+    for name, guard in (("a.csv", True), ("b.csv", False), ("c.parquet", True)):
+        out = predict_files(model, tmp_path / "rows.parquet", tmp_path / name, keep=["id"], guard=guard)
+        read = pq.read_table if name.endswith("parquet") else arrow_csv.read_csv
+        found[name] = read(out)["id"].to_pylist()
+    assert found == {"a.csv": ["'=1+1", "-5", "'@x", "ok", "+1e3"], "b.csv": [*ids], "c.parquet": [*ids]}
+
+
+def test_what_a_killed_run_of_another_model_left_is_cleared(model, rows, tmp_path, monkeypatch):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(predict, "join_parts", killed)
+    with pytest.raises(KeyboardInterrupt):
+        predict_files(model, rows, tmp_path / "out.csv")
+    monkeypatch.undo()
+    assert len(list(tmp_path.iterdir())) == 1
+    other = fit_files(PNUClassifier(**SETTINGS | {"alpha": 10.0}), rows, target="label", columns=COLUMNS)
+    predict_files(other, rows, tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
 def test_a_failed_write_leaves_no_output(model, rows, tmp_path, monkeypatch):
@@ -136,12 +171,13 @@ PREDICT = """
 """
 
 
-def test_two_processes_writing_the_same_output_do_not_mix(model, rows, tmp_path, scores):
+@pytest.mark.parametrize("names", [("{}/out.parquet",) * 2, ("out.parquet",) * 2, ("out.parquet", "{}/out.parquet")])
+def test_two_processes_writing_the_same_output_do_not_mix(model, rows, tmp_path, scores, names):
     """Both start from nothing at the same time; whoever ends last wins, and the file is whole."""
     model.save(tmp_path / "model")
     output = tmp_path / "out.parquet"
-    command = [sys.executable, "-c", textwrap.dedent(PREDICT), str(tmp_path / "model"), str(rows), str(output)]
-    processes = [subprocess.Popen(command) for _ in range(2)]
+    command = [sys.executable, "-c", textwrap.dedent(PREDICT), str(tmp_path / "model"), str(rows)]
+    processes = [subprocess.Popen([*command, name.format(tmp_path)], cwd=tmp_path) for name in names]
     assert [process.wait(200) for process in processes] == [0, 0]
     assert_allclose(pq.read_table(output)["score"], scores, atol=1e-4)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.parquet"]

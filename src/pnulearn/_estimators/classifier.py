@@ -12,20 +12,20 @@ from sklearn.utils.validation import check_consistent_length
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.notebook import learnt_table
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
-from pnulearn._estimators.saving import contents, restore
-from pnulearn._files.archive import ModelFileError, read_archive, write_archive
+from pnulearn._estimators.saving import contents
+from pnulearn._files.archive import write_archive
+from pnulearn._files.kinds import MODEL
+from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
 from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings
 from pnulearn._problem.inputs import read_features
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._statistics.statistics import PNUStatistics
-from pnulearn.metrics.estimate import RiskEstimate
 
 
 class PNUClassifier(PartiallyLabeledClassifier):
@@ -260,14 +260,17 @@ class PNUClassifier(PartiallyLabeledClassifier):
         bundle = super()._repr_mimebundle_(**kwargs)
         return bundle | {kind: text + learnt_table(self) for kind, text in bundle.items() if kind == "text/html"}
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Any, *, overwrite: bool = False) -> None:
         """Write the fitted model to a file that `pnulearn.load` reads without running code.
 
         Parameters
         ----------
         path : str or Path
-            The file.
+            The file. One that holds a model is replaced.
+        overwrite : bool
+            Replace a file that holds anything else, too.
         """
+        check_outputs(Output(path, MODEL), overwrite=overwrite)
         write_archive(path, "PNUClassifier", contents(self))
 
 
@@ -282,17 +285,3 @@ def accept(model: PNUClassifier, learnt: Learnt, statistics: PNUStatistics | Non
     batches = {} if statistics is None else {"_statistics": statistics}
     model.__dict__ = parameters | learnt.attributes() | batches  # in one step, so all or nothing
     return model
-
-
-def load(path: Any) -> PNUClassifier:
-    """A classifier that was written by `PNUClassifier.save`.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    """
-    kind, content = read_archive(path, (SearchTable, RiskEstimate))
-    if kind != "PNUClassifier":
-        raise ModelFileError(f"{str(path)!r} holds a {kind}, not a PNUClassifier.")
-    return restore(PNUClassifier, content)

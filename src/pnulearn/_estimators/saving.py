@@ -2,31 +2,122 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._files.shapes import refuse_other_types
+from pnulearn._learning.learnt import OPTIONAL, Learnt
+from pnulearn._learning.selection import SearchTable
 from pnulearn.losses import Loss
 
 PLAIN = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
+NUMBERS = ("coef_", "intercept_", "centers_", "bandwidths_", "calibration_", "prior_")
 
 Model = TypeVar("Model", bound=BaseEstimator)
 
 
 def contents(model: BaseEstimator) -> dict[str, Any]:
-    """What a fitted model is made of, as plain values, arrays and dataclasses."""
+    """What a fitted model is made of, as plain values, arrays and dataclasses; one that cannot predict is refused."""
     check_is_fitted(model)
+    try:
+        refuse_broken(model)
+    except ValueError as error:
+        raise ValueError(f"This model cannot be saved: {error}. Fit it again.") from None
     learnt = {name: value for name, value in vars(model).items() if name.endswith("_")}
     return {"parameters": _plain_parameters(model), "learnt": learnt}
 
 
 def restore(kind: type[Model], content: dict[str, Any]) -> Model:
-    """The model with these `contents`."""
+    """The model with these `contents`; values that do not go together are refused."""
     model = kind(**content["parameters"])
     vars(model).update(content["learnt"])
+    refuse_broken(model)
     return model
+
+
+def refuse_broken(model: Any) -> None:
+    """Refuse a model unless all that it has learnt is there, finite and of shapes that agree, and it predicts."""
+    _refuse_absent(model)
+    _refuse_not_finite(model)
+    _refuse_other_shapes(model)
+    refuse_other_types(model.search_, "search_")
+    _refuse_search(model.search_)
+    if model.risk_ is not None:
+        refuse_other_types(model.risk_, "risk_")
+    with np.errstate(all="ignore"):
+        shares = type(model).predict_proba(_nameless(model), np.zeros((1, model.n_features_in_)))
+    _require(shares.shape == (1, len(model.classes_)) and bool(np.isfinite(shares).all()), "it does not predict")
+
+
+def _refuse_absent(model: Any) -> None:
+    needed = {f"{field.name}_" for field in fields(Learnt) if field.default is MISSING and field.name != "function"}
+    for name in sorted({*needed, "coef_", "intercept_"} - {f"{name}_" for name in OPTIONAL}):
+        _require(hasattr(model, name), f"{name} is missing")
+    _require(model.kernel in KERNELS, f"{model.kernel!r} is no kernel")
+    _require(not KERNELS[model.kernel].has_bandwidth or hasattr(model, "centers_"), "centers_ is missing")
+
+
+def _refuse_not_finite(model: Any) -> None:
+    for name in NUMBERS:
+        value = getattr(model, name, None)
+        if value is not None or name == "prior_":
+            array = np.asarray(value)
+            _require(array.dtype.kind in "iuf" and bool(np.isfinite(array).all()), f"{name} is not finite")
+
+
+def _refuse_other_shapes(model: Any) -> None:
+    n_classes, d = len(model.classes_), model.n_features_in_
+    n_outputs = 1 if n_classes == 2 else n_classes
+    _require(isinstance(d, int) and d > 0, f"n_features_in_ is {d!r}")
+    distinct = len(set(np.asarray(model.classes_).tolist()))
+    _require(np.ndim(model.classes_) == 1 and n_classes > 1 and distinct == n_classes, "classes_ are not two or more")
+    expected = {"intercept_": (n_outputs,), "coef_": (n_outputs, d)}
+    if KERNELS[model.kernel].has_bandwidth:
+        n_centers, n_bandwidths = len(model.centers_), len(model.bandwidths_)
+        expected |= {"centers_": (n_centers, d), "bandwidths_": (n_bandwidths,)}
+        expected["coef_"] = (n_outputs, n_bandwidths, n_centers)
+        _require(n_centers > 0 and bool((model.bandwidths_ > 0).all()), "bandwidths_ are not positive")
+    if getattr(model, "calibration_", None) is not None:
+        expected["calibration_"] = (n_outputs, 2)
+    if hasattr(model, "feature_names_in_"):
+        expected["feature_names_in_"] = (d,)
+    expected["prior_"] = () if n_classes == 2 else (n_classes,)
+    for name, shape in expected.items():
+        found = np.shape(getattr(model, name))
+        _require(found == shape, f"{name} has shape {found}, not {shape}")
+    prior = np.atleast_1d(model.prior_)
+    _require(bool(((prior > 0) & (prior < 1)).all()), "prior_ is no share")
+
+
+def _refuse_search(table: SearchTable) -> None:
+    shape = tuple(len(_line(values)) for values in table.values.values())
+    for name in ("zero_one", "squared", "weight"):
+        found = getattr(table, name).shape
+        _require(found == shape, f"search_.{name} has shape {found}, not {shape}")
+        _require(getattr(table, name).dtype.kind == "f", f"search_.{name} holds no numbers")
+
+
+def _line(values: NDArray) -> NDArray:
+    _require(values.ndim == 1 and values.dtype.kind in "iuf", "an axis of search_ is no list of numbers")
+    return values
+
+
+def _nameless(model: Any) -> Any:
+    """The same model for plain arrays."""
+    twin = type(model)(**model.get_params(deep=False))
+    vars(twin).update({name: value for name, value in vars(model).items() if name != "feature_names_in_"})
+    return twin
+
+
+def _require(holds: bool, trouble: str) -> None:
+    if not holds:
+        raise ValueError(trouble)
 
 
 def _plain_parameters(model: BaseEstimator) -> dict[str, Any]:

@@ -1,14 +1,16 @@
-"""Models as files: arrays in an npz archive with a JSON header. Loading runs no code, unlike a pickle."""
+"""Models as files: arrays in an npz archive with a JSON header. Loading runs no code, unlike a pickle.
+
+The header names the arrays that belong to the model; nothing else in the archive is read. See docs/guide/export.md for
+what later versions promise.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
-import zlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +18,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn._files.members import FREE_BYTES, Members
+from pnulearn._files.writing import write_atomically
+
 FORMAT, VERSION = "pnulearn-model", 1
+HEADER = "header"
 
 
 class ModelFileError(ValueError):
@@ -31,71 +37,93 @@ def write_archive(path: str | os.PathLike, kind: str, content: dict[str, Any], *
 def dump_archive(file: BinaryIO, kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
     """The same into an open file."""
     arrays: dict[str, NDArray] = {}
-    header = {"format": FORMAT, "version": VERSION, "kind": kind, "content": _encoded(content, arrays, "")}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    save = np.savez_compressed if compress else np.savez
+    header = {"format": FORMAT, "version": VERSION, "kind": kind, "content": _encode(content, arrays, "")}
+    arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    small = sum(array.nbytes for array in arrays.values()) <= FREE_BYTES  # so that no reader takes it for a bomb
+    save = np.savez_compressed if compress and small else np.savez
     save(file, **arrays)  # type: ignore[arg-type]
 
 
 def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ...] = ()) -> tuple[str, dict[str, Any]]:
     """The kind and content of a file, by path or open; `dataclasses` are the types it may hold."""
-    if isinstance(path, str | os.PathLike) and not Path(path).is_file():
-        raise FileNotFoundError(f"No model file at {str(path)!r}.")
+    types = {cls.__name__: cls for cls in dataclasses}
+    with refuse_damage(path), _open(path) as file:
+        members, header = _read_header(path, file)
+        names = list(_array_names(header["content"]))
+        arrays = dict(zip(names, members.read(names), strict=True))
+        return header["kind"], _decode(header["content"], arrays, types)
+
+
+def read_kind(path: str | os.PathLike) -> str:
+    """The kind alone, which the header tells."""
+    with refuse_damage(path), _open(path) as file:
+        return _read_header(path, file)[1]["kind"]
+
+
+@contextmanager
+def refuse_damage(path: Any) -> Iterator[None]:
+    """Whatever goes wrong with the content of a file is one kind of error, which names the file."""
     try:
-        with _opened(path) as file:
-            _refuse_other_formats(path, file)
-            with np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays["header"].tobytes().decode()) if "header" in arrays else {}
-    except ModelFileError:
+        yield
+    except (ModelFileError, FileNotFoundError, PermissionError):
         raise
-    except (ValueError, KeyError, AttributeError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile):
+    except Exception as error:
         raise ModelFileError(
-            f"{str(path)!r} is not a complete pnulearn model file: it was cut short or damaged. Save or copy it again."
-        ) from None
+            f"{_shown(path)} is not a complete pnulearn model file: it was cut short or damaged ({error}). "
+            "Save or copy it again."
+        ) from error
+
+
+def _read_header(path: Any, file: BinaryIO) -> tuple[Members, dict[str, Any]]:
+    _refuse_other_formats(path, file)
+    size = _size(file)
+    members = Members(zipfile.ZipFile(file), size)
+    header = json.loads(members.read_text(HEADER)) if HEADER in members else {}
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"{str(path)!r} is an archive, but not a pnulearn model file.")
-    if header["version"] > VERSION:
+        raise ModelFileError(f"{_shown(path)} is an archive, but not a pnulearn model file.")
+    version = header["version"]
+    if not isinstance(version, int) or version < 1 or not isinstance(header["kind"], str):
+        raise ValueError("its header is unreadable")
+    if version > VERSION:
         raise ModelFileError(
-            f"{str(path)!r} has format version {header['version']}; this pnulearn reads up to {VERSION}. "
-            "Upgrade pnulearn."
+            f"{_shown(path)} has format version {version}; this pnulearn reads up to {VERSION}. Upgrade pnulearn."
         )
-    return header["kind"], _decoded(header["content"], arrays, {cls.__name__: cls for cls in dataclasses})
+    return members, header
 
 
-def _refuse_other_formats(path: str | os.PathLike | BinaryIO, file: BinaryIO) -> None:
+def _refuse_other_formats(path: Any, file: BinaryIO) -> None:
     """Model files are zip archives; anything else is told from its first bytes."""
     start = file.read(2)
     file.seek(-len(start), os.SEEK_CUR)
     if start[:1] == b"\x80":
-        raise ModelFileError(f"{str(path)!r} is a pickle. Reading one can run any code: refused. Use model.save.")
+        raise ModelFileError(f"{_shown(path)} is a pickle. Reading one can run any code: refused. Use model.save.")
     if start != b"PK":
         found = "is empty" if not start else "is not a pnulearn model file"
-        raise ModelFileError(f"{str(path)!r} {found}. `pnulearn fit --model` and model.save(path) write them.")
+        raise ModelFileError(f"{_shown(path)} {found}. `pnulearn fit --model` and model.save(path) write them.")
 
 
-def _opened(path: str | os.PathLike | BinaryIO) -> AbstractContextManager[BinaryIO]:
-    """An open file; numpy itself would leave a damaged one open."""
-    return open(path, "rb") if isinstance(path, str | os.PathLike) else nullcontext(path)
+def _open(path: str | os.PathLike | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    if not isinstance(path, str | os.PathLike):
+        return nullcontext(path)
+    if Path(path).is_dir():
+        raise ModelFileError(f"{_shown(path)} is a folder. Name a model file in it.")
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"No model file at {_shown(path)}.")
+    return open(path, "rb")
 
 
-def write_atomically(path: str | os.PathLike, write: Callable[[BinaryIO], Any]) -> None:
-    """Call `write` on a temporary file beside `path`, then put it in place in one step."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def _shown(path: Any) -> str:
+    return repr(str(path)) if isinstance(path, str | os.PathLike) else "This"
 
 
-def _encoded(value: Any, arrays: dict[str, NDArray], name: str) -> Any:
+def _size(file: BinaryIO) -> int:
+    place = file.tell()
+    size = file.seek(0, os.SEEK_END) - place
+    file.seek(place)
+    return size
+
+
+def _encode(value: Any, arrays: dict[str, NDArray], name: str) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -105,27 +133,35 @@ def _encoded(value: Any, arrays: dict[str, NDArray], name: str) -> Any:
         return {"array": f"array{name}"}
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {"dataclass": type(value).__name__, "fields": _encoded(parts, arrays, name)["dict"]}
+        return {"dataclass": type(value).__name__, "fields": _encode(parts, arrays, name)["dict"]}
     if isinstance(value, dict):
-        return {"dict": {str(key): _encoded(item, arrays, f"{name}.{key}") for key, item in value.items()}}
+        return {"dict": {str(key): _encode(item, arrays, f"{name}.{key}") for key, item in value.items()}}
     if isinstance(value, list | tuple | np.ndarray):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {kind: [_encoded(item, arrays, f"{name}.{i}") for i, item in enumerate(value)]}
+        return {kind: [_encode(item, arrays, f"{name}.{i}") for i, item in enumerate(value)]}
     raise TypeError(f"{name.lstrip('.')} is a {type(value).__name__}, which a model file cannot hold.")
 
 
-def _decoded(value: Any, arrays: dict[str, NDArray], types: dict[str, type]) -> Any:
+def _array_names(value: Any) -> Iterator[str]:
+    """The members that a header refers to."""
+    if isinstance(value, dict) and isinstance(value.get("array"), str):
+        yield value["array"]
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _array_names(item)
+
+
+def _decode(value: Any, arrays: dict[str, NDArray], types: dict[str, type]) -> Any:
     if not isinstance(value, dict):
         return value
     kind, part = next(iter(value.items()))
     if kind == "array":
-        array = arrays[part]
-        if array.dtype.kind == "f" and not np.isfinite(array).all() and "coef_" in part:
-            raise ModelFileError("The file holds coefficients that are not finite.")
-        return array
+        return arrays[part]
     if kind == "dataclass":
-        return types[part](**{key: _decoded(item, arrays, types) for key, item in value["fields"].items()})
+        return types[part](**{key: _decode(item, arrays, types) for key, item in value["fields"].items()})
     if kind == "dict":
-        return {key: _decoded(item, arrays, types) for key, item in part.items()}
-    items = [_decoded(item, arrays, types) for item in part]
+        return {key: _decode(item, arrays, types) for key, item in part.items()}
+    if kind not in ("list", "tuple"):
+        raise ValueError(f"its header holds a {kind!r}, which is nothing that we write")
+    items = [_decode(item, arrays, types) for item in part]
     return tuple(items) if kind == "tuple" else items

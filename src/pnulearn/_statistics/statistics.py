@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._files.archive import ModelFileError, dump_archive, read_archive, write_archive
+from pnulearn._files.archive import ModelFileError, dump_archive, read_archive, refuse_damage, write_archive
+from pnulearn._files.kinds import STATISTICS
+from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._solvers.moments import Moments
 from pnulearn._statistics.accumulate import Accumulator, zero_sums
 from pnulearn._statistics.blocks import ArrayBatch, blocks_of
@@ -133,14 +135,17 @@ class PNUStatistics:
         sums[sums[..., -1] < 0.5] = 0.0  # nothing is left of this group, so neither may rounding be
         return PNUStatistics(self.design, sums)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write to a file, replacing an older one only when complete.
 
         Parameters
         ----------
         path : str or Path
-            The file.
+            The file. One that holds statistics is replaced.
+        overwrite : bool
+            Replace a file that holds anything else, too.
         """
+        check_outputs(Output(path, STATISTICS), overwrite=overwrite)
         write_archive(path, KIND, self._content(), compress=False)
 
     @classmethod
@@ -176,10 +181,17 @@ class PNUStatistics:
         kind, content = read_archive(source, TYPES)
         if kind != KIND:
             raise ModelFileError(f"This file holds a {kind}, not statistics. To read a model, use pnulearn.load.")
-        statistics = cls(content["design"], content["sums"])
-        if statistics.fingerprint != content["fingerprint"]:
-            raise ModelFileError("The statistics do not match their fingerprint: the file was changed or damaged.")
+        with refuse_damage(source):
+            statistics = cls(content["design"], content["sums"])
+            if statistics.fingerprint != content["fingerprint"]:
+                raise ModelFileError("The statistics do not match their fingerprint: the file was changed or damaged.")
+            statistics.refuse_broken()
         return statistics
+
+    def refuse_broken(self) -> None:
+        """Refuse sums that are not of the design's shape, or not finite."""
+        if self.sums.shape != zero_sums(self.design).shape or not np.isfinite(self.sums).all():
+            raise ValueError("its sums are not finite or not of the design's shape")
 
     def _content(self) -> dict[str, Any]:
         return {"fingerprint": self.fingerprint, "design": self.design, "sums": self.sums}

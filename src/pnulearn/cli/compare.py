@@ -67,7 +67,7 @@ def compare(
 
 
 def _model_scores(table: Table, path: Path, labels: Labels) -> NDArray:
-    from pnulearn.tables.model import load_table_model
+    from pnulearn.tables.loading import load_table_model
 
     fitted = load_table_model(path)
     if fitted.record.fingerprint == table.fingerprint:

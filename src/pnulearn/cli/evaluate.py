@@ -68,7 +68,7 @@ def evaluate(
 
 
 def _model_scores(table: Table, path: Path, label: str, unlabeled: str | None) -> tuple[Labels, NDArray, Any]:
-    from pnulearn.tables.model import load_table_model
+    from pnulearn.tables.loading import load_table_model
     from pnulearn.tables.scores import model_labels
 
     fitted = load_table_model(path)

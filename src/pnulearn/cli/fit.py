@@ -21,12 +21,13 @@ from pnulearn.cli.options import (
     Label,
     Missing,
     NoHeader,
+    Overwrite,
     Positive,
     Prior,
     Unlabeled,
     open_table,
     read_prior,
-    refuse_missing_folder,
+    refuse_outputs,
 )
 
 
@@ -72,12 +73,9 @@ def fit(
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
-    model: Annotated[
-        Path | None, typer.Option("--model", "-m", help="Write the model here.", callback=refuse_missing_folder)
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", "-r", help="Write an HTML report here.", callback=refuse_missing_folder)
-    ] = None,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model here.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report here.")] = None,
+    overwrite: Overwrite = False,
     drop: Drop = [],  # noqa: B006 (typer wants a list)
     risk: Annotated[Risk, typer.Option(help="Which samples the risk combines.")] = Risk.pnu,
     loss: Annotated[
@@ -104,6 +102,7 @@ def fit(
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
     theta = read_prior(prior)
+    refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
     table = open_table(file, missing, encoding, delimiter, no_header)
@@ -133,12 +132,12 @@ def fit(
         if column != label and column not in drop:
             remark(f"Column {column!r} is left out: {reason}.")
     if model is not None:
-        fitted.model.save(model)
+        fitted.model.save(model, overwrite=overwrite)
     if report is not None:
         from pnulearn.report import write_report
 
         with waiting("Writing the report ..."):
-            write_report(fitted, report)
+            write_report(fitted, report, overwrite=overwrite)
     show_facts(_facts(fitted, model, report), json)
     if model is None:
         remark("The model was not saved: pass --model FILE to keep it.")

@@ -19,7 +19,7 @@ def info(
     json: Json = False,
 ) -> None:
     """Show what a model file holds."""
-    from pnulearn.tables.model import load_table_model
+    from pnulearn.tables.loading import load_table_model
 
     show_facts(describe(load_table_model(model)), json)
 

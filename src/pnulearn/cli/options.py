@@ -37,11 +37,16 @@ def method_name(text: str) -> str:
     return text
 
 
-def refuse_missing_folder(path: Path | None) -> Path | None:
-    """Refuse an output whose folder does not exist before any work is done."""
-    if path is not None and not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} into.")
-    return path
+def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: str | Path | None) -> None:
+    """Refuse outputs that would destroy something, before any work is done; keys are the names of their options."""
+    from pnulearn._files.outputs import Output, check_outputs
+
+    asked = [Output(path, kind, name, "--overwrite") for name, (path, kind) in outputs.items() if path is not None]
+    names = {"FILE" if name == "file" else f"--{name}": path for name, path in inputs.items()}
+    try:
+        check_outputs(*asked, inputs=names, overwrite=overwrite)
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines; - for standard input.")]
@@ -57,6 +62,7 @@ Missing = Annotated[list[str], typer.Option(help="Another cell content that mean
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the file; recognised by default.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the CSV file; recognised by default.")]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line holds values, not names.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an output that holds something of another kind.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 ModelFile = Annotated[Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.")]
 

@@ -21,8 +21,9 @@ from pnulearn.cli.options import (
     Missing,
     ModelFile,
     NoHeader,
+    Overwrite,
     open_table,
-    refuse_missing_folder,
+    refuse_outputs,
 )
 
 if TYPE_CHECKING:
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
 def predict(
     file: File,
     model: ModelFile,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Write here instead of to standard output.", callback=refuse_missing_folder),
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write here, not to standard output.")] = None,
+    overwrite: Overwrite = False,
     only: Annotated[bool, typer.Option("--only", help="Write the predictions without the columns of FILE.")] = False,
+    no_guard: Annotated[
+        bool, typer.Option("--no-guard", help="Write text that a spreadsheet takes for a formula without apostrophe.")
+    ] = False,
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -48,20 +50,21 @@ def predict(
 
     Writes the table with the predictions beside it as CSV, or as JSON lines with --json.
     """
-    from pnulearn.tables.model import load_table_model
+    refuse_outputs({"--out": (out, "predictions")}, overwrite, file=file, model=model)
+    from pnulearn.tables.loading import load_table_model
 
     fitted = load_table_model(model)
     table = open_table(file, missing, encoding, delimiter, no_header)
     predictions = fitted.predict(table)
     remarks(predictions.remarks)
     answers = _answers(predictions, fitted.label)
-    lines = _json_lines(table, answers, only) if json else _csv_lines(table, answers, only)
+    lines = _json_lines(table, answers, only) if json else _csv_lines(table, answers, only, not no_guard)
     if out is None:
         sys.stdout.reconfigure(newline="")  # type: ignore[union-attr]
         sys.stdout.writelines(lines)
         sys.stdout.flush()
     else:
-        from pnulearn._files.archive import write_atomically
+        from pnulearn._files.writing import write_atomically
 
         write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
         remark(f"{table.n_rows} predictions are in {out}.")
@@ -76,15 +79,18 @@ def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
     return {f"predicted_{label}": [label_text(value) for value in predictions.labels.tolist()]} | shares
 
 
-def _csv_lines(table: Table, answers: dict[str, list[Any]], only: bool) -> Iterator[str]:
-    """The cells of the file as they were, then the answers."""
+def _csv_lines(table: Table, answers: dict[str, list[Any]], only: bool, guard: bool) -> Iterator[str]:
+    """The cells of the file as they were, but for formulas, then the answers."""
+    from pnulearn._files.formulas import guard_cell
+
+    shown = guard_cell if guard else str
     kept = [] if only else [place for place, name in enumerate(table.names) if name not in answers]
     names = table.names
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*(names[place] for place in kept), *answers])
+    writer.writerow(map(shown, [*(names[place] for place in kept), *answers]))
     for cells, answer in zip(table.rows(), zip(*answers.values(), strict=True), strict=True):
-        writer.writerow([*(cells[place] for place in kept), *answer])
+        writer.writerow([*(shown(cells[place]) for place in kept), shown(answer[0]), *answer[1:]])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._files.archive import write_atomically
+from pnulearn._files.kinds import REPORT
+from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.writing import write_atomically
 from pnulearn._machine.extras import import_extra
 from pnulearn.report.findings import Findings, investigate
 from pnulearn.tables.model import Fitted
@@ -16,7 +18,7 @@ from pnulearn.tables.model import Fitted
 MOST_CANDIDATES = 10
 
 
-def write_report(fitted: Fitted, path: str | Path) -> None:
+def write_report(fitted: Fitted, path: str | Path, *, overwrite: bool = False) -> None:
     """Write the report about a fitted model; the old file stays until the new one is complete.
 
     Parameters
@@ -24,8 +26,11 @@ def write_report(fitted: Fitted, path: str | Path) -> None:
     fitted : Fitted
         As `fit_table` returns it.
     path : str or Path
-        The file.
+        The file. One that holds a report is replaced.
+    overwrite : bool
+        Replace a file that holds anything else, too.
     """
+    check_outputs(Output(path, REPORT), overwrite=overwrite)
     page = render(investigate(fitted)).encode()
     write_atomically(path, lambda file: file.write(page))
 

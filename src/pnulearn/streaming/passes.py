@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pnulearn._files.archive import read_archive, write_archive
+from pnulearn._files.archive import read_archive, refuse_damage, write_archive
 from pnulearn._statistics.accumulate import Accumulator
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.statistics import TYPES, PNUStatistics
@@ -101,11 +101,15 @@ class Checkpoint:
 
     def _read(self) -> dict[str, Any]:
         kind, content = read_archive(self.path, (*TYPES, PNUStatistics))
-        if kind != KIND or content["plan"] != self.plan:
+        if kind != KIND or content.get("plan") != self.plan:
             raise ValueError(
                 f"{self.path} is the checkpoint of another run: the data, the target, the columns or the parameters "
                 "were different. Delete it to start over, or choose another file."
             )
+        with refuse_damage(self.path):
+            content["statistics"].refuse_broken()
+            if not isinstance(content["done"], int) or content["done"] < 0:
+                raise ValueError("its number of parts is unreadable")
         return content
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -15,7 +13,10 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn._files.archive import write_atomically
+from pnulearn._files.formulas import guard_cell, guard_table
+from pnulearn._files.kinds import PREDICTIONS
+from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.writing import write_atomically
 from pnulearn._learning.planning import reading_design
 from pnulearn._statistics.blocks import BLOCK_ROWS, blocks_of
 from pnulearn._statistics.design import Design
@@ -24,9 +25,8 @@ from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead
 from pnulearn.streaming.sources import PART_ROWS, Part, Source, open_source
 from pnulearn.streaming.threads import InThreads
+from pnulearn.streaming.workplace import hidden_workplace, output_workplace
 from pnulearn.streaming.writing import join_parts, table_writer
-
-PLAN = "_plan.json"
 
 
 def predict_files(
@@ -38,6 +38,7 @@ def predict_files(
     probabilities: bool = False,
     n_jobs: int | None = None,
     overwrite: bool = False,
+    guard: bool = True,
     part_rows: int = PART_ROWS,
 ) -> Path:
     """Predict every row of Parquet or CSV files and write the answers, in the order of the rows; returns `output`.
@@ -60,35 +61,40 @@ def predict_files(
         Add probabilities to the columns.
     n_jobs : int or None
         Threads; the result does not depend on it.
-    overwrite
-        replace an output that is there already.
+    overwrite : bool
+        An existing file of predictions is always replaced; True replaces a file that holds anything else, too, and a
+        folder of parts of another model.
+    guard : bool
+        In CSV, put an apostrophe before text that a spreadsheet would take for a formula.
     part_rows : int
         Rows that are worked on at a time.
     """
     check_is_fitted(model)
-    target, kind = Path(output), Path(output).suffix.lower()
+    target, kind = Path(os.path.realpath(output)), Path(output).suffix.lower()
     if kind not in ("", ".parquet", ".csv"):
         raise ValueError(f"output must end in .parquet or .csv, or be a folder; got {str(output)!r}.")
     source = _open(model, data, keep, part_rows)
-    plan = plan_of(source, joblib.hash(model), list(keep), probabilities)
-    if target.exists() and kind and not overwrite:
-        raise FileExistsError(f"{target} exists. Choose another name or pass overwrite=True.")
-    folder = target.parent / f".{target.name}.{plan}" if kind else target
-    _prepare(folder, plan, overwrite and not kind)
-    job = _Job(model, source.without_parts(), tuple(keep), probabilities, kind or ".parquet", bool(kind))
-    files = [folder / f"part-{number:05d}{job.kind}" for number in range(len(source.parts))]
-    missing = [(part, file) for part, file in zip(source.parts, files, strict=True) if not file.exists()]
-    try:
-        for _ in InThreads(n_jobs)(_Writing(job, dict(missing)), [part for part, _ in missing]):
-            pass
-    except FileNotFoundError as error:  # another process was doing the same, has finished and cleared up
-        if not (kind and target.exists() and error.filename and folder in Path(error.filename).parents):
-            raise
-        return target
     if kind:
-        _join(target, kind, files, job.header)
-        shutil.rmtree(folder, ignore_errors=True)
-    return target
+        paths = {part.state.path for part in source.parts}  # type: ignore[attr-defined]  # all are files
+        inputs = {f"the input {path}": path for path in paths}
+        check_outputs(Output(output, PREDICTIONS), inputs=inputs, overwrite=overwrite)
+    job = _Job(model, source.without_parts(), tuple(keep), probabilities, kind or ".parquet", bool(kind), guard)
+    plan = plan_of(source, joblib.hash(model), list(keep), probabilities, guard)
+    place = hidden_workplace(target, plan) if kind else output_workplace(target, plan, overwrite)
+    with place as folder:
+        files = _write_parts(job, source.parts, folder, n_jobs)
+        if kind:
+            write_atomically(target, lambda file: join_parts(file, kind, files, job.header))
+    return Path(output)
+
+
+def _write_parts(job: _Job, parts: Sequence[Part], folder: Path, n_jobs: int | None) -> list[Path]:
+    """Write the parts that are not there yet, and name all."""
+    files = [folder / f"part-{number:05d}{job.kind}" for number in range(len(parts))]
+    missing = {part: file for part, file in zip(parts, files, strict=True) if not file.exists()}
+    for _ in InThreads(n_jobs)(_Writing(job, missing), list(missing)):
+        pass
+    return files
 
 
 def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
@@ -105,24 +111,6 @@ def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
     return source
 
 
-def _prepare(folder: Path, plan: str, overwrite: bool) -> None:
-    """Make the folder for parts, or check that it belongs to the same model and data."""
-    if overwrite:
-        shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    note = folder / PLAN
-    strangers = [entry for entry in folder.iterdir() if PLAN not in entry.name]
-    if not note.exists():  # asked after looking around, since another process may be starting the same work
-        if strangers:
-            raise FileExistsError(f"The folder {folder} is not empty. Choose another, or pass overwrite=True.")
-        write_atomically(note, lambda file: file.write(json.dumps({"plan": plan}).encode()))
-    elif json.loads(note.read_text())["plan"] != plan:
-        raise FileExistsError(
-            f"{folder} holds predictions of another model or of other data. Choose another folder, or pass "
-            "overwrite=True."
-        )
-
-
 @dataclass(frozen=True)
 class _Job:
     """What to write for each row."""
@@ -133,12 +121,18 @@ class _Job:
     probabilities: bool
     kind: str
     joined: bool
+    guard: bool
+
+    @property
+    def guarded(self) -> bool:
+        return self.guard and self.kind == ".csv"
 
     @property
     def header(self) -> list[str]:
         suffixes = [""] if len(self.model.classes_) == 2 else [f"_{name}" for name in self.model.classes_]
         titles = ["score", "probability"] if self.probabilities else ["score"]
-        return [*self.keep, "prediction", *(title + suffix for title in titles for suffix in suffixes)]
+        names = [*self.keep, "prediction", *(title + suffix for title in titles for suffix in suffixes)]
+        return [guard_cell(name) for name in names] if self.guarded else names
 
     @property
     def reading(self) -> Design:
@@ -170,7 +164,8 @@ class _Job:
             shares = model.predict_proba(X)
             values += [shares[:, 1]] if scores.ndim == 1 else [*shares.T]
         kept = [piece.table.column(name) for name in self.keep]
-        return pa.table([*kept, pa.array(model.classes_[places]), *map(pa.array, values)], names=self.header)
+        table = pa.table([*kept, pa.array(model.classes_[places]), *map(pa.array, values)], names=self.header)
+        return guard_table(table) if self.guarded else table
 
 
 def _no_rows(columns: Sequence[str], as_text: Sequence[str]) -> ArrowBatch:
@@ -195,11 +190,3 @@ class _Writing:
                     add(table)
 
         write_atomically(self.files[part], write)
-
-
-def _join(target: Path, kind: str, files: Sequence[Path], header: list[str]) -> None:
-    try:
-        write_atomically(target, lambda file: join_parts(file, kind, files, header))
-    except FileNotFoundError:  # another process was doing the same and has cleared up
-        if not target.exists():
-            raise

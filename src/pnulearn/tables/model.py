@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.saving import contents, restore
-from pnulearn._files.archive import ModelFileError, read_archive, write_archive
-from pnulearn._learning.selection import SearchTable
+from pnulearn._estimators.saving import contents
+from pnulearn._files.archive import write_archive
+from pnulearn._files.kinds import MODEL
+from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.shapes import refuse_other_types
 from pnulearn._problem.labels import decode_labels
+from pnulearn._tables.frames import as_table
 from pnulearn._tables.table import Table
-from pnulearn.metrics.risk import RiskEstimate
-from pnulearn.tables.kinds import TYPES
 from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
 from pnulearn.tables.targets import Targets, read_targets
 
@@ -44,28 +45,64 @@ class FitRecord:
 
 @dataclass(frozen=True)
 class TableModel:
-    """A fitted classifier, the plan of its columns, the name of the label column, and a record of the fit."""
+    """A fitted classifier, the plan of its columns, the name of the label column, and a record of the fit.
+
+    Parameters
+    ----------
+    classifier : PNUClassifier
+        The fitted classifier, which takes the features that the plan makes.
+    plan : ColumnPlan
+        What becomes of the columns.
+    label : str
+        The column of labels.
+    record : FitRecord
+        Where the model came from.
+    """
 
     classifier: PNUClassifier
     plan: ColumnPlan
     label: str
     record: FitRecord
 
-    def predict(self, table: Table) -> Predictions:
-        """Labels, scores and probabilities for every row of a table with the same columns."""
+    def predict(self, table: Any) -> Predictions:
+        """Labels, scores and probabilities for every row of a table with the same columns.
+
+        Parameters
+        ----------
+        table : Table or data frame
+            As `read_table` returns it, or from pandas, polars or Arrow.
+        """
+        table = as_table(table)
         X, remarks = self.plan.features(table)
         probability = self.classifier.predict_proba(X)
         return Predictions(
             self.classifier.predict(X), self.classifier.decision_function(X), probability, self.classes, remarks
         )
 
+    def refuse_broken(self) -> None:
+        """Refuse a plan whose values are not finite or whose features are not those that the classifier takes."""
+        refuse_other_types(self, "model", finite=True)
+        n_features = len(self.plan.feature_names)
+        if n_features != self.classifier.n_features_in_:
+            raise ValueError(f"its columns make {n_features} features, not {self.classifier.n_features_in_}")
+
     @property
     def classes(self) -> list[str]:
         """Class names as text; of two, the second is positive."""
         return [label_text(name) for name in self.classifier.classes_.tolist()]
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file that `load_table_model` reads without running code."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model to a file that `pnulearn.load` reads without running code.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. One that holds a model is replaced.
+        overwrite : bool
+            Replace a file that holds anything else, too.
+        """
+        check_outputs(Output(path, MODEL), overwrite=overwrite)
+        self.refuse_broken()
         parts = {"classifier": contents(self.classifier), "plan": self.plan, "label": self.label, "record": self.record}
         write_archive(path, KIND, parts)
 
@@ -151,24 +188,6 @@ def fit_table(
         [*table.remarks, *targets.remarks, *plan.remarks, *remarks],
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
-
-
-def load_table_model(path: str | Path) -> TableModel:
-    """A model that `TableModel.save` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    """
-    types = (SearchTable, RiskEstimate, ColumnPlan, FitRecord, *TYPES)
-    kind, parts = read_archive(path, types)
-    if kind != KIND:
-        raise ModelFileError(
-            f"{str(path)!r} holds a {kind} without the names of its columns: it was saved from Python. Load it there "
-            "with pnulearn.load, or fit one from a table with `pnulearn fit`."
-        )
-    return TableModel(restore(PNUClassifier, parts["classifier"]), parts["plan"], parts["label"], parts["record"])
 
 
 def label_text(label: Any) -> str:
