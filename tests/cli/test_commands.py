@@ -41,11 +41,44 @@ def test_from_a_table_to_predictions_in_three_commands(capsys, customers, fitted
 def test_info_tells_what_was_done(capsys, fitted):
     facts = as_json(capsys, "info", fitted[1])
     assert facts["rows"] == {"labelled": {"no": 20, "yes": 30}, "unlabelled": 300}
-    assert facts["numeric_columns"] == ["age", "income"]
-    assert facts["categorical_columns"] == ["city"]
+    assert facts["columns"] == {"number": ["age", "income"], "category": ["city"]}
     assert "free text" in facts["left_out"]["note"]
     assert facts["prior_interval"][0] <= facts["prior"] <= facts["prior_interval"][1]
     assert facts["validation_interval"][0] < facts["validation_error"] < facts["validation_interval"][1]
+
+
+def test_columns_shows_the_plan_that_fit_follows(capsys, customers):
+    code, out, _ = answer(capsys, "columns", customers, "--label", "bought", "--json")
+    rows = {row["column"]: row for row in map(json.loads, out.splitlines())}
+    assert code == 0
+    assert list(rows) == ["age", "income", "city", "note", "bought"]
+    assert [row["kind"] for row in rows.values()] == ["number", "number", "category", "-", "-"]
+    assert rows["age"]["missing"] == 7
+    assert "free text" in rows["note"]["treatment"]
+    changes = ["--as", "age=category", "--as", "note=codes", "--drop", "city"]
+    _, out, _ = answer(capsys, "columns", customers, *changes, "--json")
+    changed = {row["column"]: row["kind"] for row in map(json.loads, out.splitlines())}
+    assert changed == {"age": "category", "income": "number", "city": "-", "note": "codes", "bought": "flag"}
+    options = ["--kernel", "linear", "--folds", "2", "--prior", "0.3"]
+    facts = as_json(capsys, "fit", customers, "-l", "bought", *options, *changes)
+    assert facts["columns"] == {"category": ["age"], "number": ["income"], "codes": ["note"]}
+    assert answer(capsys, "columns", customers, "--as", "age=years")[0] == 2
+
+
+def test_columns_is_a_table_for_people(capsys, customers):
+    code, out, messages = answer(capsys, "columns", customers, "-l", "bought")
+    assert (code, out.split()[:2]) == (0, ["column", "kind"])
+    assert "The positive label of column 'bought' is 'yes'" in messages
+
+
+def test_a_column_that_gives_the_label_away_is_named(capsys, customers, tmp_path):
+    lines = customers.read_text(encoding="utf-8").splitlines()
+    leaky = [lines[0] + ",cancelled", *(f"{line},{7 if line.endswith('yes') else 3}" for line in lines[1:])]
+    path = tmp_path / "leaky.csv"
+    path.write_text("\n".join(leaky), encoding="utf-8")
+    for command in (["columns"], ["fit", "--kernel", "linear", "--folds", "2", "--prior", "0.3"]):
+        messages = answer(capsys, *command, path, "-l", "bought")[2]
+        assert "Column 'cancelled' alone tells the labelled rows apart (AUC 1.00 on 50 rows)" in messages
 
 
 def test_people_get_two_columns_on_stdout_and_messages_on_stderr(capsys, customers):

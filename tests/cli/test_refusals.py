@@ -55,7 +55,6 @@ LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(3
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--model", "nowhere/m"], 2, "no folder"),
         ("x,y\n1,-1\n2,0\n3,1\n", ["-l", "y"], 1, "--unlabeled 0"),
         ("x,y\n1,0.5\n2,1.5\n3,1\n", ["-l", "y"], 1, "continuous"),
-        ("d,y\n2024-01-01,a\n2024-01-02,b\n", ["-l", "y"], 1, "--drop 'd'"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--drop", "z"], 1, "no column 'z'"),
     ],
 )

@@ -479,7 +479,7 @@ def fit_and_predict(folder: str, text: str) -> tuple[Path, Path, Quantities]:
     facts = command("fit", table, "--label", "bought", "--positive", "yes", "--model", model, "--json")
     command("predict", table, "--model", model, "--only", "--out", predicted)
     found = {name: facts[name] for name in FIT_FACTS}
-    found |= {name: facts[name] for name in ("numeric_columns", "categorical_columns")}
+    found |= {f"{kind}_columns": names for kind, names in facts["columns"].items()}
     found |= {"left_out": sorted(facts["left_out"]), "candidates": facts["candidates"]}
     with predicted.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -16,7 +16,7 @@ from pnulearn._machine.extras import import_extra
 with import_extra("cli", "The command line"):
     import typer
 
-from pnulearn.cli import advise, compare, evaluate, fit, info, laboratory, predict, prior
+from pnulearn.cli import advise, columns, compare, evaluate, fit, info, laboratory, predict, prior
 from pnulearn.cli.console import remark
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
@@ -33,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for module in (fit, predict, evaluate, compare, prior, advise, info):
+for module in (fit, columns, predict, evaluate, compare, prior, advise, info):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(getattr(module, name))
 for command in (laboratory.reproduce, laboratory.datasets, laboratory.demo):

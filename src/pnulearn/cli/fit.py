@@ -13,6 +13,7 @@ import typer
 
 from pnulearn.cli.console import remark, remarks, show_facts, waiting
 from pnulearn.cli.options import (
+    As,
     Delimiter,
     Drop,
     Encoding,
@@ -20,12 +21,14 @@ from pnulearn.cli.options import (
     Json,
     Label,
     Missing,
+    MostCategories,
     NoHeader,
     Overwrite,
     Positive,
     Prior,
     Unlabeled,
     open_table,
+    read_kinds,
     read_prior,
     refuse_outputs,
 )
@@ -76,7 +79,9 @@ def fit(
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model here.")] = None,
     report: Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report here.")] = None,
     overwrite: Overwrite = False,
-    drop: Drop = [],  # noqa: B006 (typer wants a list)
+    kinds: As = [],  # noqa: B006 (typer wants a list)
+    drop: Drop = [],  # noqa: B006
+    most_categories: MostCategories = 50,
     risk: Annotated[Risk, typer.Option(help="Which samples the risk combines.")] = Risk.pnu,
     loss: Annotated[
         Loss, typer.Option(help="What a mistake costs. All but squared take longer; hinge needs --risk pn.")
@@ -101,7 +106,7 @@ def fit(
     json: Json = False,
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
-    theta = read_prior(prior)
+    theta, wanted = read_prior(prior), read_kinds(kinds)
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
@@ -115,6 +120,8 @@ def fit(
             positive=positive,
             unlabeled=unlabeled,
             drop=tuple(drop),
+            kinds=wanted,
+            most_categories=most_categories,
             scaling=scale.value,
             most_unlabeled=most_unlabeled,
             command=shlex.join(["pnulearn", *sys.argv[1:]]),

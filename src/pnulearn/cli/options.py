@@ -37,6 +37,20 @@ def method_name(text: str) -> str:
     return text
 
 
+def read_kinds(pairs: list[str]) -> dict[str, str]:
+    """
+    >>> read_kinds(["zip=category", "a=b=number"])
+    {'zip': 'category', 'a=b': 'number'}
+    """
+    from pnulearn.tables.kinds import KINDS
+
+    kinds = {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
+    for name, kind in kinds.items():
+        if not name or kind not in KINDS:
+            raise typer.BadParameter(f"--as wants COLUMN=KIND, with one of the kinds {', '.join(KINDS)}.")
+    return kinds
+
+
 def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: str | Path | None) -> None:
     """Refuse outputs that would destroy something, before any work is done; keys are the names of their options."""
     from pnulearn._files.outputs import Output, check_outputs
@@ -57,6 +71,11 @@ Prior = Annotated[
     str,
     typer.Option(metavar="SHARE|auto|METHOD", help="Share of positives in the population; auto estimates it."),
 ]
+As = Annotated[
+    list[str],
+    typer.Option("--as", metavar="COLUMN=KIND", help="Use a column as number, flag, category, codes, date or text."),
+]
+MostCategories = Annotated[int, typer.Option(min=2, help="Categories with a feature each; others share features.")]
 Drop = Annotated[list[str], typer.Option(help="Leave this column out (may be repeated).")]
 Missing = Annotated[list[str], typer.Option(help="Another cell content that means missing (may be repeated).")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the file; recognised by default.")]

@@ -104,19 +104,11 @@ def _groups(fitted: Fitted) -> list[dict[str, Any]]:
 def _columns(fitted: Fitted) -> list[dict[str, Any]]:
     """Every column with what was done to it."""
     plan, table = fitted.model.plan, fitted.table
-    scaling = {"standard": "number, scaled to mean 0 and variance 1", "minmax": "number, scaled to [0, 1]"}
-    used = {column.name: scaling.get(plan.scaling, "number, as it is") for column in plan.numbers}
-    for column in plan.categories:
-        used[column.name] = f"{len(column.categories)} categories, one 0/1 feature each"
-    fills = {column.name: column.fill for column in plan.numbers}
-    answer = []
-    for name, values in table.columns.items():
-        missing = int(values.missing.sum()) if name in used else None
-        fate = used.get(name) or f"left out: {plan.left_out[name]}"
-        if missing and name in fills:
-            fate += f"; missing values set to the median, {fills[name]:.4g}"
-        answer.append({"name": name, "fate": fate, "missing": missing})
-    return answer
+    used, fates = plan.kinds, plan.fates
+    return [
+        {"name": name, "fate": fates[name], "missing": int(table.column(name).missing.sum()) if name in used else None}
+        for name in table.names
+    ]
 
 
 def _bandwidths(classifier: Any) -> list[dict[str, float]]:

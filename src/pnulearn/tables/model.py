@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from pnulearn._files.shapes import refuse_other_types
 from pnulearn._problem.labels import decode_labels
 from pnulearn._tables.frames import as_table
 from pnulearn._tables.table import Table
+from pnulearn.tables.giveaway import name_giveaways
 from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
+from pnulearn.tables.recognition import MOST_CATEGORIES
 from pnulearn.tables.targets import Targets, read_targets
 
 KIND = "PNUTable"
@@ -136,6 +139,8 @@ def fit_table(
     positive: str | None = None,
     unlabeled: str | None = None,
     drop: tuple[str, ...] = (),
+    kinds: Mapping[str, str] | None = None,
+    most_categories: int = MOST_CATEGORIES,
     scaling: Scaling = "standard",
     most_unlabeled: int = MOST_UNLABELED,
     command: str = "",
@@ -156,6 +161,10 @@ def fit_table(
         The value in y that marks unlabelled rows; missing values always do.
     drop : tuple of str
         Columns to leave out.
+    kinds : mapping, optional
+        Kinds of columns by name, where they are not those that the cells suggest.
+    most_categories : int
+        Categories that have a feature each; columns of more share features by hashing.
     scaling : str
         How number columns are scaled.
     most_unlabeled : int
@@ -169,11 +178,13 @@ def fit_table(
     """
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
-    plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, scaling=scaling)
+    without = dict.fromkeys(drop, "by request") | {label: "the label"}
+    plan = learn_plan(table, without=without, scaling=scaling, kinds=kinds, most_categories=most_categories)
     rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
     X, _ = plan.features(table)
     X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
+    giveaways = name_giveaways(plan, X, labels.codes)
     classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters).fit(X, labels)
     record = FitRecord(
         table.source,
@@ -181,11 +192,11 @@ def fit_table(
         table.n_rows,
         len(rows),
         {label_text(name): count for name, count in targets.counts.items()},
-        sum(int(table.columns[column.name].missing.sum()) for column in plan.numbers),
+        sum(int(table.column(column.name).missing.sum()) for column in plan.columns),
         time.perf_counter() - start,
         _versions(),
         command,
-        [*table.remarks, *targets.remarks, *plan.remarks, *remarks],
+        [*table.remarks, *targets.remarks, *plan.remarks, *giveaways, *remarks],
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
 

@@ -1,4 +1,4 @@
-"""What becomes of every column: used as a number, one-hot encoded, left out, or refused with advice.
+"""What becomes of every column: used as one of the kinds, left out, or refused with advice.
 
 The plan is learnt from the table a model is fitted to and stored with the model, so that new rows are treated alike,
 whether they come as one table or in batches.
@@ -6,6 +6,7 @@ whether they come as one table or in batches.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,33 +17,37 @@ from numpy.typing import NDArray
 from pnulearn._tables.columns import Column, stray_cells
 from pnulearn._tables.errors import TableError, suggestion
 from pnulearn._tables.table import Table
-from pnulearn.tables.kinds import KINDS, CategoryColumn, NumberColumn, UsedColumn
+from pnulearn.tables.kinds import KINDS, READ_AS, Unusable, UsedColumn, kind_of
 from pnulearn.tables.kinds.number import refuse_infinity
+from pnulearn.tables.recognition import MOST_CATEGORIES, recognize
 
 Scaling = Literal["standard", "minmax", "none"]
 
-MOST_CATEGORIES = 50  # beyond, a text column is more likely an identifier or free text
 MOSTLY_NUMBERS = 0.8
 
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """How rows of a table become features, in the order numbers, categories, then columns of other kinds."""
+    """How rows of a table become features, column by column in the order of the table."""
 
-    numbers: tuple[NumberColumn, ...]
-    categories: tuple[CategoryColumn, ...]
+    columns: tuple[UsedColumn, ...]
     left_out: dict[str, str]
-    scaling: str = "standard"
     remarks: list[str] = field(default_factory=list)
-    others: tuple[UsedColumn, ...] = ()
-
-    @property
-    def columns(self) -> tuple[UsedColumn, ...]:
-        return (*self.numbers, *self.categories, *self.others)
 
     @property
     def feature_names(self) -> list[str]:
         return [name for column in self.columns for name in column.feature_names]
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of every column that is used."""
+        return {column.name: kind_of(column) for column in self.columns}
+
+    @property
+    def fates(self) -> dict[str, str]:
+        """What becomes of every column, in words."""
+        used = {column.name: column.fate for column in self.columns}
+        return used | {name: f"left out: {reason}" for name, reason in self.left_out.items()}
 
     def features(self, table: Table) -> tuple[NDArray, list[str]]:
         """An array (rows, features) and remarks about cells that the plan does not know."""
@@ -58,8 +63,8 @@ class ColumnPlan:
         return X, remarks
 
     def _refuse_other_columns(self, table: Table) -> None:
-        needed = [column.name for column in self.columns]
-        absent = [name for name in needed if name not in table.names]
+        needed, names = [column.name for column in self.columns], set(table.names)
+        absent = [name for name in needed if name not in names]
         if absent:
             listed = ", ".join(map(repr, absent[:8])) + (f" and {len(absent) - 8} more" if len(absent) > 8 else "")
             raise TableError(
@@ -68,42 +73,71 @@ class ColumnPlan:
             )
 
 
-def learn_plan(table: Table, *, without: Mapping[str, str] | None = None, scaling: Scaling = "standard") -> ColumnPlan:
+def learn_plan(
+    table: Table,
+    *,
+    without: Mapping[str, str] | None = None,
+    scaling: Scaling = "standard",
+    kinds: Mapping[str, str] | None = None,
+    most_categories: int = MOST_CATEGORIES,
+) -> ColumnPlan:
     """A plan for all columns but those `without`, a mapping from names to reasons.
 
-    scaling: "standard" gives numbers mean 0 and variance 1, "minmax" the range [0, 1], "none" leaves them.
+    Parameters
+    ----------
+    table : Table
+        As `read_table` returns it.
+    without : mapping, optional
+        Columns to leave out, and why.
+    scaling : str
+        "standard" gives numbers mean 0 and variance 1, "minmax" the range [0, 1], "none" leaves them.
+    kinds : mapping, optional
+        Kinds of columns by name, where they are not those that the cells suggest.
+    most_categories : int
+        Categories that have a feature each; columns of more share features by hashing.
     """
-    left_out = dict(without or {})
-    for name in left_out:
+    left_out, wanted = dict(without or {}), dict(kinds or {})
+    for name in (*left_out, *wanted):
         table.refuse_absent(name)
     used: list[UsedColumn] = []
-    remarks: list[str] = []
+    seen: dict[bytes, str] = {}
     for name in [name for name in table.names if name not in left_out]:
-        column = table.column(name)
-        _refuse_unusable(column, table)
-        reason = _useless(column, table.n_rows)
-        if reason:
-            left_out[name] = reason
-            continue
-        used.append(KINDS[column.kind].fit(column, scaling))
-        remarks += _counter_remark(column)
+        try:
+            if name in wanted:
+                used.append(_fit_as(table, name, wanted[name], scaling))
+            else:
+                column = table.column(name)
+                _refuse_unusable(column, table)
+                kind = recognize(column, most_categories)
+                _refuse_twin(column, seen)
+                used.append(_fit(table, column, kind, scaling))
+        except Unusable as reason:
+            left_out[name] = str(reason)
     if not used:
         why = "; ".join(f"{name!r}: {reason}" for name, reason in list(left_out.items())[:6])
         raise TableError(f"{table.source} has no column left to learn from ({why}).")
-    numbers = tuple(column for column in used if isinstance(column, NumberColumn))
-    categories = tuple(column for column in used if isinstance(column, CategoryColumn))
-    others = tuple(column for column in used if not isinstance(column, NumberColumn | CategoryColumn))
-    return ColumnPlan(numbers, categories, left_out, scaling, remarks, others)
+    return ColumnPlan(tuple(used), left_out)
+
+
+def _fit_as(table: Table, name: str, kind: str, scaling: str) -> UsedColumn:
+    """A column as the kind that somebody named."""
+    if kind not in KINDS:
+        raise TableError(f"Column {name!r} cannot be {kind!r}. Kinds are {', '.join(KINDS)}.")
+    if kind == "number":
+        table.numbers(name, "It cannot be used as numbers.")
+    column = table.column(name, READ_AS.get(kind, "text"))
+    if column.missing.all():
+        raise Unusable("empty")
+    return KINDS[kind].fit(column, scaling)
+
+
+def _fit(table: Table, column: Column, kind: str, scaling: str) -> UsedColumn:
+    wanted = READ_AS.get(kind, "text")
+    return KINDS[kind].fit(column if wanted in (None, column.kind) else table.column(column.name, wanted), scaling)
 
 
 def _refuse_unusable(column: Column, table: Table) -> None:
-    """Dates, infinities and numbers with stray cells are refused."""
-    if column.kind == "date":
-        raise TableError(
-            f"Column {column.name!r} of {table.source} holds dates or times (such as {column.levels[0]}), which say "
-            f"nothing as they stand. Leave it out with --drop {column.name!r}, or turn it into numbers first, e.g. "
-            "days since an event."
-        )
+    """Infinities and numbers with stray cells are refused."""
     if column.kind == "number":
         refuse_infinity(column.name, column.data, table)
     if column.kind == "text":
@@ -121,20 +155,10 @@ def _refuse_stray_cells(column: Column, table: Table) -> None:
         )
 
 
-def _useless(column: Column, n_rows: int) -> str:
-    """Why a column cannot help, or nothing."""
-    present = column.data[~column.missing]
-    if len(present) == 0:
-        return "empty"
-    if len(present) == n_rows and np.all(present == present[0]):
-        return "the same value in every row"
-    if column.kind == "text" and len(column.levels) > min(MOST_CATEGORIES, max(n_rows / 2, 2)):
-        return f"free text or an identifier ({len(column.levels)} different values)"
-    return ""
-
-
-def _counter_remark(column: Column) -> list[str]:
-    steps = np.diff(column.data)
-    if column.is_numeric and len(steps) > 1 and np.all(steps == steps[0]) and steps[0] != 0:
-        return [f"Column {column.name!r} counts the rows. If it is an identifier, pass --drop {column.name!r}."]
-    return []
+def _refuse_twin(column: Column, seen: dict[bytes, str]) -> None:
+    """A column whose cells are those of an earlier one says nothing new."""
+    digest = hashlib.sha1(np.ascontiguousarray(column.data).tobytes(), usedforsecurity=False)
+    digest.update("\0".join(column.levels).encode())
+    twin = seen.setdefault(digest.digest(), column.name)
+    if twin != column.name:
+        raise Unusable(f"the same as column {twin!r}")

@@ -1,4 +1,4 @@
-"""Columns of numbers and flags."""
+"""Columns of numbers."""
 
 from __future__ import annotations
 
@@ -10,41 +10,39 @@ from numpy.typing import NDArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
+from pnulearn.tables.kinds.gaps import append_filled, often_missing
+from pnulearn.tables.kinds.scale import Scale
 
 REMEDY = "The model was fitted to numbers there: correct the cell, or name it with --missing if it means missing."
 
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column used as (x − offset) / scale, with `fill` in place of missing values."""
+    """A scaled column, with a feature that says whether the cell is filled if many are not."""
 
     name: str
-    fill: float
-    offset: float
-    scale: float
+    scale: Scale
+    flagged: bool = False
+    decimal: str = ""
 
     @property
     def feature_names(self) -> list[str]:
-        return [self.name]
+        return [self.name, f"{self.name} filled"] if self.flagged else [self.name]
+
+    @property
+    def fate(self) -> str:
+        shape = "number with a long tail, by normal ranks" if self.scale.is_ranked else "number"
+        return f"{shape}; missing cells get the median {self.scale.fill:.4g}" + (" and a flag" if self.flagged else "")
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> NumberColumn:
-        """Fill with the median; standard scaling gives mean 0 and variance 1, minmax the range [0, 1]."""
-        values = column.data[~column.missing]
-        fill = float(np.median(values))
-        if scaling == "none":
-            return cls(column.name, fill, 0.0, 1.0)
-        if scaling == "minmax":
-            offset, scale = float(values.min()), float(values.max() - values.min())
-        else:
-            filled = np.where(column.missing, fill, column.data)
-            offset, scale = float(filled.mean()), float(filled.std())
-        return cls(column.name, fill, offset, scale or 1.0)
+        scale = Scale.fit(column.data, scaling)
+        return cls(column.name, scale, often_missing(column.missing), column.decimal)
 
     def transform(self, table: Table) -> tuple[NDArray, list[str]]:
-        values = table.numbers(self.name, REMEDY).data
+        values = table.numbers(self.name, REMEDY, self.decimal).data
         refuse_infinity(self.name, values, table)
-        return ((np.where(np.isnan(values), self.fill, values) - self.offset) / self.scale)[:, None], []
+        return append_filled(self.scale.apply(values), np.isnan(values), self.flagged), []
 
 
 def refuse_infinity(name: str, values: NDArray, table: Table) -> None:
