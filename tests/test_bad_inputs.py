@@ -2,17 +2,20 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from pnulearn import PNUClassifier
+from pnulearn.streaming import fit_files
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.array([1.0] * 6 + [0.0] * 6 + [np.nan] * 28)
 
 
-def spoilt(value, row=3, column=1):
-    bad = X.copy()
+def spoilt(value, row=3, column=1, kind=float):
+    bad = X.astype(kind)
     bad[row, column] = value
     return bad
 
@@ -34,8 +37,22 @@ def spoilt(value, row=3, column=1):
         (pd.DataFrame({"a": ["x"] * 40}), "'a'.*not numeric.*OneHotEncoder"),
         (pd.DataFrame({"d": pd.date_range("2020", periods=40)}), "'d'.*dates.*days since"),
         (pd.DataFrame({"k": pd.Categorical(["u"] * 40)}), "'k'.*not numeric"),
+        (spoilt(pd.NA, kind=object), "NaN.*row 3, column 1"),
+        (pd.DataFrame(X).astype("Float64").mask(pd.DataFrame(X) > 1), "NaN.*row [0-9]+, column [0-2]"),
+        (spoilt("word", kind=object), "'word' at row 3, column 1.*OneHotEncoder"),
+        (spoilt({}, kind=object), "row 3, column 1, which is not a number"),
+        (X.astype("datetime64[s]"), "dates or times.*days since"),
+        (np.full((40, 2), np.timedelta64("NaT", "s")), "dates or times"),
+        (np.ma.masked_array(X, X > 1), "masked cells, the first at row.*filled"),
+        (pa.table({"a": ["x"] * 40}), "'a'.*not numeric.*string"),
+        (pa.table({"a": [1.0, None] * 20}), "row 1, column 'a'"),
+        (X * 1e140, "row [0-9]+, column [0-2].*overflow"),
+        (X * 1e-160, "vanish: rescale"),
+        ([[1, 2], [3]] * 20, "different lengths"),
+        ("words", "2D array.*got X of type str"),
+        (None, "2D array.*got X of type NoneType"),
     ],
-    ids=range(14),
+    ids=range(28),
 )
 def test_features_that_cannot_be_used(features, message):
     with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
@@ -68,8 +85,20 @@ def test_boolean_columns_are_fine():
         ({"centers": 0}, "centers must be at least 1"),
         ({"centers": np.zeros((3, 2))}, r"shape \(n_centers, 3\)"),
         ({"n_jobs": 0}, "n_jobs must be a whole number other than 0, got 0"),
+        ({"n_jobs": "a"}, "n_jobs must be a whole number other than 0, got 'a'"),
         ({"cv": 1}, "cv must be between 2"),
+        ({"cv": None}, "cv must be a number of folds such as 5.*got None"),
+        ({"cv": 2.5}, "cv must be a number of folds"),
+        ({"cv": "five"}, "cv must be a number of folds"),
         ({"random_state": "x"}, "cannot be used to seed"),
+        ({"random_state": -1}, "cannot be used to seed.*from 0 to 4294967295"),
+        ({"kernel": np.zeros(2)}, "kernel must be one of"),
+        ({"centers": 2.5}, "centers must be 'auto'.*got 2.5"),
+        ({"centers": None}, "centers must be 'auto'.*got None"),
+        ({"centers": [["a", "b", "c"]]}, "centers must be 'auto'"),
+        ({"alpha": 1e-300}, "alpha must be finite and from 1e-75 to"),
+        ({"bandwidth": 1e-300}, "bandwidth must be finite and from 1e-75 to"),
+        ({"bandwidth": 1e300}, "bandwidth must be finite and from 1e-75 to"),
         ({"unlabeled": 1.0, "pos_label": 1.0}, "cannot be a class"),
     ],
     ids=str,
@@ -92,6 +121,9 @@ def test_priors_that_are_no_shares(prior):
         (np.zeros(40), "zero for every row"),
         (np.ones(39), r"\(40,\) is needed"),
         (np.full(40, np.nan), "sample_weight contains NaN"),
+        (np.full(40, 1e-300), r"sample_weight\[0\] is 1e-300.*divide them"),
+        (np.full(40, 1e300), r"sample_weight\[0\] is 1e\+300"),
+        (np.ma.masked_array(np.ones(40), np.arange(40) == 7), "sample_weight is a masked array.*row 7"),
     ],
 )
 def test_weights_that_cannot_be_used(weight, message):
@@ -129,6 +161,45 @@ def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
     monkeypatch.setattr("pnulearn._machine.memory.os.sysconf", lambda name: 100)
     with pytest.raises(MemoryError, match=r"GiB.*centers=200"):
         PNUClassifier(prior=0.5).fit(X, Y)
+
+
+def test_too_wide_a_table_is_refused_before_the_prior_is_estimated(monkeypatch):
+    """And a linear model, which has no centres, is not told to take fewer of them."""
+    monkeypatch.setattr("pnulearn._machine.memory.os.sysconf", lambda name: 30)
+    monkeypatch.setattr("pnulearn._learning.from_rows.resolve_prior", lambda *_, **__: pytest.fail("too late"))
+    with pytest.raises(MemoryError, match=r"GiB are free\. Keep fewer columns, e\.g\. by .*TruncatedSVD"):
+        PNUClassifier(kernel="linear").fit(X, Y)
+
+
+def test_a_fit_without_finite_numbers_is_no_model():
+    with pytest.raises(ValueError, match=r"did not give finite numbers.*alpha from 1e-75"), np.errstate(all="ignore"):
+        PNUClassifier(prior=0.5, alpha=1e-75, kernel="linear", mix=0).fit(X[:, [0] * 3] * 1e60, Y)
+
+
+def test_masked_labels_are_missing_labels():
+    masked = np.ma.masked_array(np.nan_to_num(Y, nan=7.0), np.isnan(Y))
+    wanted, found = (PNUClassifier(prior=0.5, random_state=0).fit(X, y).coef_ for y in (Y, masked))
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_whole_numbers_that_lose_digits_are_told():
+    with pytest.warns(UserWarning, match=r"beyond 2\*\*53"):
+        PNUClassifier(prior=0.5).fit((X * 2**58).astype(np.int64), Y)
+
+
+@pytest.mark.parametrize("learn", ["partial_fit", "fit_files"])
+def test_a_single_labelled_row_of_a_class_is_not_validated_with(learn):
+    y = np.where(np.arange(40) < 1, 1.0, Y)
+    y[1:6] = np.nan
+    model = PNUClassifier(prior=0.5, random_state=0)
+    if learn == "partial_fit":
+        with pytest.raises(NotFittedError):
+            model.partial_fit(X, y, classes=[0, 1]).predict(X)
+    else:
+        with pytest.raises(ValueError, match=r"rows of class 1\.0 \(1\) are in one fold"):
+            fit_files(model, (X, y))
+    one = PNUClassifier(prior=0.5, random_state=0, mix=0, alpha=0.1, bandwidth=1.0)
+    assert np.isfinite(fit_files(one, (X, y)).coef_).all()
 
 
 def test_extreme_imbalance_stays_finite():

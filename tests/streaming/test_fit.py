@@ -246,7 +246,7 @@ def test_a_killed_driver_resumes_to_the_same_bits(tmp_path, monkeypatch):
     resumed = fit_files(PNUClassifier(**small), path, checkpoint=checkpoint, **settings)
     assert 1 <= len(counted) <= 5
     at_once = fit_files(PNUClassifier(**small), path, checkpoint=checkpoint, **settings)  # nothing is left to do
-    monkeypatch.setattr("pnulearn._learning.settings.check_random_state", lambda _: Drawn(seed_of(checkpoint)))
+    monkeypatch.setattr("pnulearn._learning.settings.read_random_state", lambda _: Drawn(seed_of(checkpoint)))
     whole = fit_files(PNUClassifier(**small), path, **settings)
     for model in (resumed, at_once):
         assert_array_equal(model.coef_, whole.coef_)

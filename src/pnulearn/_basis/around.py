@@ -27,6 +27,7 @@ class CenterBasis(Basis):
     centers: NDArray
     bandwidths: NDArray
     intercept = False
+    remedy = "Pass fewer centers, e.g. centers=200"
     has_bandwidth = True
     metric: ClassVar[str] = "euclidean"
     factors: ClassVar[tuple[float, ...]]

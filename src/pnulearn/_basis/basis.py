@@ -28,6 +28,8 @@ class Basis(ABC):
     ----------
     intercept
         whether an unpenalised intercept joins the basis functions.
+    remedy
+        what to type if there are too many basis functions for the memory.
     has_bandwidth
         whether there is a bandwidth to choose; if not, `bandwidths` is a single NaN.
     bandwidths
@@ -37,6 +39,7 @@ class Basis(ABC):
     """
 
     intercept: ClassVar[bool]
+    remedy: ClassVar[str]
     has_bandwidth: ClassVar[bool]
     bandwidths: NDArray
     origin: NDArray

@@ -21,6 +21,7 @@ class LinearBasis(Basis):
 
     origin: NDArray
     intercept = True
+    remedy = "Keep fewer columns, e.g. by sklearn.decomposition.TruncatedSVD(200)"
     has_bandwidth = False
     bandwidths = np.array([np.nan])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,8 @@ class Contest:
         """What was learnt: the model, the candidate with most weight, and the risk on the `validated` rows."""
         bandwidth, mix, alpha = search.best
         scores = model.validation_scores
+        if not all(np.isfinite(part).all() for part in (model.coef, model.intercept, search.weight)):
+            raise self._unsolvable()
         return Learnt(
             classes=self.classes,
             prior=self.prior.value,
@@ -74,6 +77,25 @@ class Contest:
             feature_names_in=feature_names,
             validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
             function=self.basis.name_learnt(model.bandwidths, model.coef, model.intercept),
+        )
+
+    @contextmanager
+    def solving(self) -> Iterator[None]:
+        """Matrices that cannot be inverted are a matter of penalties and scales, and are said to be so."""
+        try:
+            yield
+        except np.linalg.LinAlgError as error:
+            raise self._unsolvable() from error
+
+    def _unsolvable(self) -> ValueError:
+        alphas, bandwidths = self.settings.alphas, self.basis.bandwidths
+        found = f"alpha from {alphas.min():g} to {alphas.max():g}"
+        if self.basis.has_bandwidth:
+            found += f", bandwidth from {bandwidths.min():g} to {bandwidths.max():g}"
+        return ValueError(
+            f"The fit did not give finite numbers ({found}). Pass a greater alpha, e.g. alpha=1e-5, bring the columns "
+            "of X to a common scale, e.g. with sklearn.preprocessing.StandardScaler, and leave out extreme bandwidths "
+            "and sample weights."
         )
 
     def _weigh(self, zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from pnulearn._basis.basis import Basis
 from pnulearn._machine.memory import free_memory
 from pnulearn._problem.samples import Samples
 
@@ -61,11 +62,11 @@ def _refuse_more_classes(risk: str, classes: NDArray) -> None:
         raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
 
 
-def refuse_if_too_large(n_rows: int, n_features: int, n_copies: int) -> None:
-    """Stop before memory is exhausted rather than in the middle."""
-    needed, memory = 8 * n_rows * n_features * n_copies, free_memory()
+def refuse_if_too_large(n_rows: int, basis: Basis) -> None:
+    """Stop before any work rather than in the middle of it, when memory is exhausted."""
+    needed, memory = 8 * n_rows * basis.size * (len(basis.bandwidths) + 2), free_memory()
     if needed > 0.8 * memory:
         raise MemoryError(
-            f"{n_rows} rows x {n_features} basis functions need about {needed / 2**30:.1f} GiB and "
-            f"{memory / 2**30:.1f} GiB are free. Pass fewer centers, e.g. centers=200, or fit from files in one pass."
+            f"{n_rows} rows x {basis.size} basis functions need about {needed / 2**30:.1f} GiB and "
+            f"{memory / 2**30:.1f} GiB are free. {basis.remedy}, or fit from files in one pass."
         )

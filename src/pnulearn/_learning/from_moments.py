@@ -13,7 +13,7 @@ from pnulearn._learning.contest import Contest
 from pnulearn._learning.feasible import feasible_risk
 from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.moment_prior import prior_from_moments
-from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, explore_moments, usable_folds
+from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
 from pnulearn._learning.settings import Settings
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._solvers.candidates import Mixes
@@ -38,13 +38,15 @@ def learn_from_moments(
     prior = prior_of_moments(settings, statistics, sample)
     contest = Contest(settings, design.classes, prior, design.basis, Mixes.of(risk, settings.mix))
     problem = MomentProblem(statistics, prior.shares, contest.mixes, settings.alphas, sampling)
-    fits = explore_moments(problem, settings.n_jobs)
+    with contest.solving():
+        fits = explore_moments(problem, settings.n_jobs)
     fits = fits if recount is None else recount(fits)
     tallies = [one.tally for one in fits if one.tally is not None]
     if not tallies and contest.n_candidates > 1:
         _refuse_no_validation(statistics)
     search = contest.tabulate(tallies)
-    model = assemble_moments(problem, search.weight, settings.n_jobs)
+    with contest.solving():
+        model = assemble_moments(problem, search.weight, settings.n_jobs)
     rows = _weigh_samples(statistics, sample, sampling)
     if sample is not None:
         scores = _out_of_fold(problem, fits, search.weight, sample)
@@ -57,7 +59,7 @@ def learn_from_moments(
 def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowSample | None) -> PriorEstimate:
     """As given, from all rows' moments, or by another method from the sample."""
     counts, design, prior = statistics.counts, statistics.design, settings.prior
-    if prior is None and counts.all() and usable_folds(statistics).any():
+    if prior is None and counts.all() and can_validate(statistics):
         return prior_from_moments(statistics, design.seed, settings.n_jobs)
     by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
     if by_labels or isinstance(prior, numbers.Real | Mapping):
@@ -92,9 +94,11 @@ def _weigh_samples(statistics: PNUStatistics, sample: RowSample | None, sampling
 
 
 def _refuse_no_validation(statistics: PNUStatistics) -> None:
-    lonely = statistics.design.classes[int(np.argmin(statistics.counts[:-1]))]
+    names = [*(f"class {name!r}" for name in statistics.design.classes.tolist()), "the unlabelled rows"]
+    lonely = int(np.argmin(np.where(statistics.counts > 0, statistics.counts, np.inf)))
     raise ValueError(
-        f"Class {lonely!r} has too few labelled rows to validate with. Fix mix, alpha and bandwidth, or label more."
+        f"All rows of {names[lonely]} ({statistics.counts[lonely]:g}) are in one fold, too few to validate with. Add "
+        "more of them, or fix mix, alpha and bandwidth."
     )
 
 

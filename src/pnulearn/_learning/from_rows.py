@@ -46,10 +46,10 @@ def learn_from_rows(
         own = own_splits(settings.cv, codes, kept)
         splits = own or content_splits(int(settings.cv), samples, keys, classes, contest.n_candidates)
         problem = replace(problem, splits=splits)
-    refuse_if_too_large(len(samples.codes), contest.basis.size, len(contest.basis.bandwidths) + 2)
-    explored = explore(problem, settings.n_jobs, settings.verbose)
-    search = contest.tabulate([result.tally for result in explored if result.tally is not None])
-    model = assemble(problem, explored, search.weight, settings.n_jobs)
+    with contest.solving():
+        explored = explore(problem, settings.n_jobs, settings.verbose)
+        search = contest.tabulate([result.tally for result in explored if result.tally is not None])
+        model = assemble(problem, explored, search.weight, settings.n_jobs)
     validated = samples if held_out is None else held_out
     learnt = contest.conclude(search, model, validated, feature_names)
     _warn_if_short(solver, settings)
@@ -60,8 +60,9 @@ def learn_from_rows(
 def _open_contest(settings: Settings, samples: Samples, classes: NDArray, keys: NDArray, risk: str) -> Contest:
     """The candidates, with the prior and with basis functions chosen by the rows' content."""
     X, codes = samples.X, samples.codes
-    prior = resolve_prior(settings.prior, X, codes, samples.weight, classes=classes, random_state=settings.seed)
     basis = choose_basis(settings.kernel, X, codes >= 0, keys, settings.centers, settings.bandwidth)
+    refuse_if_too_large(len(codes), basis)
+    prior = resolve_prior(settings.prior, X, codes, samples.weight, classes=classes, random_state=settings.seed)
     return Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
 
 

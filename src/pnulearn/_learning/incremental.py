@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pnulearn._learning.moment_search import usable_folds
+from pnulearn._learning.moment_search import can_validate
 from pnulearn._learning.planning import design_from_rows
 from pnulearn._learning.settings import Settings
 from pnulearn._statistics.design import Design
@@ -44,4 +44,4 @@ def is_enough(settings: Settings, statistics: PNUStatistics) -> bool:
     """Whether all classes are there, or at least what a given prior can do with; and what to validate with."""
     labeled, unlabeled = statistics.counts[:-1] > 0, statistics.counts[-1] > 0
     learnable = labeled.all() or (settings.prior is not None and labeled.any() and unlabeled)
-    return bool(learnable and usable_folds(statistics).any())
+    return bool(learnable and can_validate(statistics))

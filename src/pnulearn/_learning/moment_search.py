@@ -47,7 +47,7 @@ class MomentProblem:
 
 @dataclass(frozen=True)
 class Fits:
-    """One bandwidth: the candidates fitted without each fold, None where that leaves out a class, and their tally."""
+    """One bandwidth: the candidates fitted without each fold, and their tally; None if nothing can be held out."""
 
     candidates: tuple[RidgeCandidates | None, ...]
     tally: Tally | None
@@ -115,18 +115,20 @@ def _population(packed: NDArray) -> Population:
 def _explore(problem: MomentProblem, index: int) -> Fits:
     sums = problem.statistics.sums[:, index]
     total = sums.sum(axis=0)
-    usable = usable_folds(problem.statistics)
-    fitted = [fit_candidates(problem, total - fold) if use else None for fold, use in zip(sums, usable, strict=True)]
-    pairs = zip(fitted, sums, strict=True)
-    tallies = [tally_of_moments(one, problem.groups(fold)) for one, fold in pairs if one is not None]
-    return Fits(tuple(fitted), sum(tallies[1:], start=tallies[0]) if tallies else None)
+    if not can_validate(problem.statistics):
+        return Fits((None,) * len(sums), None)
+    fitted = [fit_candidates(problem, total - fold) for fold in sums]
+    tallies = [tally_of_moments(one, problem.groups(fold)) for one, fold in zip(fitted, sums, strict=True)]
+    return Fits(tuple(fitted), sum(tallies[1:], start=tallies[0]))
 
 
-def usable_folds(statistics: PNUStatistics) -> NDArray:
-    """Which folds can be held out: not one that has the only rows of a class."""
-    counts = statistics.sums[:, 0, :, -1]
-    total = counts.sum(axis=0)
-    return ((total - counts > 0.5) | (total == 0)).all(axis=1)
+def can_validate(statistics: PNUStatistics) -> bool:
+    """Whether there is something to validate with: every group that has rows has some in two folds or more.
+
+    Rows that are all in one fold are either missing from training or never judged.
+    """
+    in_folds = (statistics.sums[:, 0, :, -1] > 0.5).sum(axis=0)
+    return bool((in_folds != 1).all())
 
 
 def _final(problem: MomentProblem, index: int, weight: NDArray) -> tuple[NDArray, NDArray]:

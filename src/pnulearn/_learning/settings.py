@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.threads import check_n_jobs
+from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.candidates import ALPHAS
 from pnulearn.losses import Loss, as_loss
@@ -63,7 +63,7 @@ class Settings:
         rest = dict(parameters)
         alpha, state, loss = rest.pop("alpha"), rest.pop("random_state"), rest.pop("loss")
         alphas = ALPHAS if alpha is None else np.atleast_1d(np.asarray(alpha, dtype=float))
-        seed = int(check_random_state(state).randint(2**31)) if seed is None else seed
+        seed = int(read_random_state(state).randint(2**31)) if seed is None else seed
         return cls(**rest, loss=as_loss(loss), alphas=alphas, seed=seed)
 
     def refuse_beyond_one_pass(self) -> None:
@@ -81,14 +81,43 @@ class Settings:
 def _check_parameters(parameters: Mapping[str, Any]) -> None:
     """Refuse parameters that cannot mean anything, each with what would."""
     for name, allowed in CHOICES.items():
-        if parameters[name] not in allowed:
+        if not isinstance(parameters[name], str) or parameters[name] not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {parameters[name]!r}.")
     as_loss(parameters["loss"])
     low, high = (0, 1) if parameters["risk"] == "punu" else (-1, 1)
     _check_numbers(parameters, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")
     _check_numbers(parameters, "alpha", lambda v: v > 0, "positive: without a penalty the risk may have no minimum")
     _check_numbers(parameters, "bandwidth", lambda v: v > 0, "positive")
+    for name in ("alpha", "bandwidth"):
+        _check_numbers(
+            parameters, name, lambda v: (v >= SMALLEST) & (v <= LARGEST), f"from {SMALLEST:g} to {LARGEST:g}"
+        )
     check_n_jobs(parameters["n_jobs"])
+    _check_cv(parameters["cv"])
+    _check_centers(parameters["centers"])
+
+
+def _check_cv(cv: Any) -> None:
+    """A number of folds, a splitter or pairs of row numbers."""
+    if isinstance(cv, str) or not (isinstance(cv, numbers.Integral | Iterable) or hasattr(cv, "split")):
+        raise TypeError(
+            f"cv must be a number of folds such as 5, a scikit-learn splitter, or pairs of row numbers, got {cv!r}."
+        )
+
+
+def _check_centers(centers: Any) -> None:
+    """What is neither a word nor a whole number must be a table of numbers; its shape is checked against X."""
+    if isinstance(centers, str | numbers.Integral):
+        return
+    try:
+        array = np.asarray(centers, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 2:
+        raise TypeError(
+            "centers must be 'auto', 'labeled', 'all', a whole number or an array of shape (n_centers, n_columns), "
+            f"got {centers!r}."
+        )
 
 
 def _check_numbers(parameters: Mapping[str, Any], name: str, allowed: Any, words: str) -> None:

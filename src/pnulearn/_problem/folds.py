@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import check_random_state
 
+from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 
 
@@ -96,7 +96,7 @@ class PNUStratifiedKFold(BaseCrossValidator):
         codes : array (rows,)
             Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
         """
-        order = check_random_state(self.random_state).permutation(len(codes))
+        order = read_random_state(self.random_state).permutation(len(codes))
         fold = assign_folds(codes, self.n_splits, order)
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)

@@ -105,6 +105,9 @@ def _values_and_missing(y: Any) -> tuple[NDArray, NDArray]:
     if hasattr(y, "is_null") or not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
         # polars and pandas' own types would turn integers with missing values into floats
         y = np.array(y.to_list(), dtype=object)
+    if isinstance(y, np.ma.MaskedArray):  # what is masked is missing
+        values, missing = _values_and_missing(np.ma.getdata(y))
+        return values, missing | np.ma.getmaskarray(y).ravel()
     values = column_or_1d(np.asarray(y), warn=True)
     if values.dtype.kind == "f":
         return values, np.isnan(values)

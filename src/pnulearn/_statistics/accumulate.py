@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pnulearn._basis.basis import Basis
 from pnulearn._machine.memory import free_memory
 from pnulearn._statistics.blocks import BLOCK_ROWS, Block
 from pnulearn._statistics.design import Design
@@ -17,7 +18,7 @@ def zero_sums(design: Design) -> NDArray:
     """Sums over no rows, shape (folds, bandwidths, groups, packed triangle)."""
     size = design.basis.size + 1
     shape = (design.n_folds, len(design.basis.bandwidths), design.n_groups, size * (size + 1) // 2)
-    _refuse_if_too_large(shape, design.basis.size)
+    _refuse_if_too_large(shape, design.basis)
     return np.zeros(shape)
 
 
@@ -80,13 +81,13 @@ class Accumulator:
         np.add(total, self._packed, out=total)
 
 
-def _refuse_if_too_large(shape: tuple[int, ...], n_centers: int) -> None:
+def _refuse_if_too_large(shape: tuple[int, ...], basis: Basis) -> None:
     """Stop before memory is exhausted: at the least one part's statistics and the total exist at the same time."""
     needed, memory = 2 * 8 * math.prod(shape), free_memory()
     if needed > 0.8 * memory:
         folds, bandwidths, groups, _ = shape
         raise MemoryError(
-            f"Statistics of {n_centers} basis functions, {bandwidths} bandwidths, {folds} folds and {groups} groups of "
-            f"rows need about {needed / 2**30:.1f} GiB and {memory / 2**30:.1f} GiB are free. Pass fewer "
-            "centers, e.g. centers=500, or fix the bandwidth."
+            f"Statistics of {basis.size} basis functions, {bandwidths} bandwidths, {folds} folds and {groups} groups "
+            f"of rows need about {needed / 2**30:.1f} GiB and {memory / 2**30:.1f} GiB are free. {basis.remedy}"
+            f"{', or fix the bandwidth' if basis.has_bandwidth else ''}."
         )

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from pnulearn._problem.inputs import read_features, read_weights
+from pnulearn._problem.inputs import read_features, read_random_state, read_weights
 from pnulearn._problem.labels import decode_labels
 from pnulearn.priors.estimate import PriorEstimate
 
@@ -75,7 +74,7 @@ class PriorEstimator(BaseEstimator):
 
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from a seed, a RandomState or None."""
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return np.random.default_rng(read_random_state(random_state).randint(2**31))
 
 
 def refuse_missing_class(codes: NDArray, weight: NDArray | None, names: Sequence[Any]) -> None:

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._machine.threads import check_n_jobs, map_in_threads, one_blas_thread
-from pnulearn._problem.inputs import read_features
+from pnulearn._problem.inputs import read_features, read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import Samples
 from pnulearn.baselines._rival.cost import announce
@@ -116,7 +116,7 @@ class Rival(PartiallyLabeledClassifier):
 
     def _learn_prior(self, samples: Samples) -> RivalProblem:
         """Sets prior_ and prior_interval_."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = int(read_random_state(self.random_state).randint(2**31 - 1))
         prior = resolve_prior(
             self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed
         )
