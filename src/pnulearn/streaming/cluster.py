@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from pnulearn._machine.extras import import_extra
@@ -40,7 +41,7 @@ class OnCluster:
         By default the client of this process.
     no_workers_seconds : float
         How long to wait for workers when none is left. A part that has killed as many workers as Dask allows
-        (`distributed.scheduler.allowed-failures`) fails at once.
+        (`distributed.scheduler.allowed-failures`) is tried again alone, and blamed if it kills as many again.
     """
 
     def __init__(self, client: Any = None, no_workers_seconds: float = NO_WORKERS_SECONDS):
@@ -49,17 +50,20 @@ class OnCluster:
         self._alone_since: float | None = None
 
     def __call__(self, work: Callable[[Part], T], parts: Sequence[Part]) -> Iterator[T]:
+        from distributed import KilledWorker
+
         waiting, window = deque(parts), deque[tuple[Part, Any]]()
         shared = self._share(work)
         try:
             while waiting or window:
                 self._refill(shared, waiting, window)
                 part, future = window[0]
-                fetched = _in_background(future.result)  # may block for ever
-                while not wait([fetched], POLL_SECONDS).done:
-                    self._refuse_to_wait_alone(part)
-                    self._refill(shared, waiting, window)
-                yield self._result(part, fetched)
+                refill = partial(self._refill, shared, waiting, window)
+                try:
+                    result = self._result(part, future, refill)
+                except KilledWorker:  # by itself, or by a part that was with it on a worker: try it alone
+                    result = self._result_alone(work, window)
+                yield result
                 window.popleft()
         finally:
             with suppress(OSError, TimeoutError):  # a scheduler that is gone; the reason is on its way already
@@ -101,20 +105,38 @@ class OnCluster:
                 "Start workers, or look in their logs for why they stopped (memory is the usual reason)."
             )
 
-    def _result(self, part: Part, fetched: Future) -> Any:
-        from distributed import CancelledError, KilledWorker
+    def _result(self, part: Part, future: Any, meanwhile: Callable[[], None]) -> Any:
+        """What the cluster made of a part."""
+        from distributed import CancelledError
 
+        fetched = _in_background(future.result)  # may block for ever
+        while not wait([fetched], POLL_SECONDS).done:
+            self._refuse_to_wait_alone(part)
+            meanwhile()
         self._alone_since = None
         try:
             return fetched.result()
-        except KilledWorker as error:
-            raise ClusterError(
-                f"{part} killed {error.allowed_failures + 1} workers in a row, most likely for lack of memory. Give "
-                "workers more memory or fewer threads, or pass a smaller part_rows (for Parquet files, write smaller "
-                "row groups)."
-            ) from error
         except CancelledError as error:
             raise ClusterError(f"The work on {part} was cancelled: was the client or the cluster closed?") from error
+
+    def _result_alone(self, work: Any, window: deque[tuple[Part, Any]]) -> Any:
+        """The first part again, once nothing else is under way: if workers die now, it is this part that kills them."""
+        from distributed import KilledWorker
+
+        part = window[0][0]
+        while not all(future.done() for _, future in window):
+            self._refuse_to_wait_alone(part)
+            time.sleep(POLL_SECONDS)
+        future = self._submit(self._share(work), part)
+        window[0] = part, future
+        try:
+            return self._result(part, future, _nothing)
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{part} killed {error.allowed_failures + 1} workers in a row, with nothing else under way, most "
+                "likely for lack of memory. Give workers more memory or fewer threads, or pass a smaller part_rows "
+                "(for Parquet files, write smaller row groups)."
+            ) from error
 
 
 def open_for_cluster(data: Any, target: str | None, columns: Sequence[str] | None, part_rows: int) -> Source:
@@ -154,6 +176,10 @@ def _in_background(call: Callable[[], T]) -> Future[T]:
 
     threading.Thread(target=run, name="pnulearn-fetch", daemon=True).start()
     return future
+
+
+def _nothing() -> None:
+    pass
 
 
 def _same(work: T) -> T:
