@@ -86,3 +86,15 @@ def test_the_plot_shows_both_mixes():
 def test_impossible_questions_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         advise(*arguments)
+
+
+@pytest.mark.parametrize("size", [float("nan"), float("inf"), None, "ten", 1.5, -1])
+def test_sizes_that_are_no_whole_numbers(size):
+    with pytest.raises(ValueError, match="n_unlabeled must be a whole number"):
+        advise(10, 10, size, prior=0.3)
+
+
+@pytest.mark.parametrize("rates", [0.2, (0.1,), (0.1, "a"), (0.1, float("nan")), (0.0, 0.1)])
+def test_error_rates_that_are_no_shares(rates):
+    with pytest.raises(ValueError, match="error_rates must be two shares"):
+        advise(10, 10, 100, prior=0.3, error_rates=rates)

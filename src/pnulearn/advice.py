@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, isinf
+from math import inf, isfinite, isinf
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._machine.extras import import_extra
-from pnulearn._problem.labels import decode_labels, refuse_more_than_two
+from pnulearn.metrics.scorer import decode_for
 from pnulearn.priors.given import read_share
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
@@ -216,9 +218,9 @@ def advise_for(
     pos_label : object, optional
         The positive class, by default the greater label.
     """
-    labels = decode_labels(y, unlabeled, pos_label)
-    refuse_more_than_two(labels.classes)
+    labels = decode_for([model], y, unlabeled, pos_label)
     predicted = np.asarray(model.predict(X))
+    check_consistent_length(predicted, labels.codes)
     wrong = [int(np.sum(predicted[labels.codes == k] != labels.classes[k])) for k in (1, 0)]
     n_negative, n_positive = labels.counts.tolist()
     rates = ((wrong[0] + 1) / (n_positive + 2), (wrong[1] + 1) / (n_negative + 2))
@@ -244,7 +246,7 @@ def _label_next(rates: tuple[float, float], prior: float, sizes: tuple[int, int,
 
 def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
     for name, size in zip(("n_positive", "n_negative", "n_unlabeled"), sizes, strict=True):
-        if size != int(size) or size < 0:
+        if not isinstance(size, Real) or not isfinite(size) or size != int(size) or size < 0:
             raise ValueError(f"{name} must be a whole number, at least 0, got {size!r}.")
     if not any(sizes[:2]) or (not all(sizes[:2]) and not sizes[2]):
         raise ValueError(
@@ -256,6 +258,6 @@ def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
 
 
 def _checked_rates(rates: tuple[float, float]) -> tuple[float, float]:
-    if len(rates) != 2 or not all(0 < rate < 1 for rate in rates):
+    if np.shape(rates) != (2,) or not all(isinstance(rate, Real) and 0 < rate < 1 for rate in rates):
         raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
     return float(rates[0]), float(rates[1])

@@ -64,6 +64,7 @@ def pn(prior: float) -> Risk:
     >>> print(pn(prior=0.3))
     0.3 E_P[ℓ(g)] + 0.7 E_N[ℓ(−g)]
     """
+    _refuse_outside("prior", prior, 0, 1)
     return Risk(positive=(prior, 0.0), negative=(0.0, 1 - prior))
 
 
@@ -73,6 +74,7 @@ def pu(prior: float) -> Risk:
     >>> print(pu(prior=0.3))
     0.3 E_P[ℓ(g)] − 0.3 E_P[ℓ(−g)] + 1 E_U[ℓ(−g)]
     """
+    _refuse_outside("prior", prior, 0, 1)
     return Risk(positive=(prior, -prior), unlabeled=(0.0, 1.0))
 
 
@@ -82,21 +84,25 @@ def nu(prior: float) -> Risk:
     >>> print(nu(prior=0.3))
     − 0.7 E_N[ℓ(g)] + 0.7 E_N[ℓ(−g)] + 1 E_U[ℓ(g)]
     """
+    _refuse_outside("prior", prior, 0, 1)
     return Risk(negative=(prior - 1, 1 - prior), unlabeled=(1.0, 0.0))
 
 
 def punu(prior: float, gamma: float) -> Risk:
     """(1 − γ) PU + γ NU, for γ in [0, 1]."""
+    _refuse_outside("gamma", gamma, 0, 1)
     return (1 - gamma) * pu(prior) + gamma * nu(prior)
 
 
 def pnpu(prior: float, gamma: float) -> Risk:
     """(1 − γ) PN + γ PU, for γ in [0, 1]."""
+    _refuse_outside("gamma", gamma, 0, 1)
     return (1 - gamma) * pn(prior) + gamma * pu(prior)
 
 
 def pnnu(prior: float, gamma: float) -> Risk:
     """(1 − γ) PN + γ NU, for γ in [0, 1]."""
+    _refuse_outside("gamma", gamma, 0, 1)
     return (1 - gamma) * pn(prior) + gamma * nu(prior)
 
 
@@ -106,7 +112,14 @@ def pnu(prior: float, eta: float) -> Risk:
     >>> pnu(0.3, 1.0) == pu(0.3), pnu(0.3, 0.0) == pn(0.3)
     (True, True)
     """
+    _refuse_outside("eta", eta, -1, 1)
     return pnpu(prior, eta) if eta >= 0 else pnnu(prior, -eta)
+
+
+def _refuse_outside(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        hint = f" Did you mean {value / 100:g}?" if name == "prior" and 1 < value < 100 else ""
+        raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}.{hint}")
 
 
 def empirical_risk(risk: Risk, loss: str | Loss, scores: Sequence[ArrayLike]) -> float:

@@ -171,3 +171,36 @@ def test_a_table_that_shows_nothing_but_no_learns_what_yes_is(capsys, table, opt
     assert run(["fit", str(path), "-l", "y", "--prior", "0.4", "--json", *FIT, *options]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["positive"], facts["risk"]) == ("yes", "nu")
+
+
+def test_one_giant_cell_is_named_and_does_not_erase_its_column(capsys, table):
+    lines = TWO_CLASSES.splitlines()
+    lines[8] = "1e200,0," + lines[8].rsplit(",", 1)[1]
+    code, messages = refusal(capsys, "fit", table("\n".join(lines)), "-l", "y", "--prior", "0.5", *FIT)
+    assert code == 1
+    assert "Column 'x' holds 1e+200 in row 8" in messages
+    assert "--missing 1e+200" in messages
+
+
+def test_a_model_keeps_its_positive_class_and_threshold(capsys, customers, fitted):
+    _, model, _ = fitted
+    common = ["evaluate", customers, "-l", "bought", "-m", model]
+    code, messages = refusal(capsys, *common, "--positive", "maybe")
+    assert code == 1
+    assert "positive class of the model is 'yes', not 'maybe'" in messages
+    code, messages = refusal(capsys, *common, "--positive", "no")
+    assert code == 1
+    code, messages = refusal(capsys, *common, "--threshold", "0.3")
+    assert code == 2
+    assert "--threshold is for --score" in messages
+    assert run([*map(str, common), "--positive", "yes"]) == 0
+
+
+def test_a_column_of_predicted_labels_is_read_as_labels(capsys, table):
+    rows = "".join(f"{i},{1 + i % 2 if i < 20 else ''},{1 + (i % 2 if i else 1)}\n" for i in range(60))
+    path = table("x,y,said\n" + rows)
+    capsys.readouterr()
+    assert run(["evaluate", str(path), "-l", "y", "--score", "said", "--prior", "0.5", "--json"]) == 0
+    out, messages = capsys.readouterr()
+    assert "predicted labels" in messages
+    assert json.loads(out)["error_rate"] < 0.1

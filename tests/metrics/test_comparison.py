@@ -5,9 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
+from pnulearn.advice import advise_for
 from pnulearn.losses import as_loss
 from pnulearn.metrics.comparison import compare, compare_scores
+from pnulearn.metrics.risk import pnu_risk
 from pnulearn.risks import empirical_risk, pnu
 
 PRIOR, MIX, SIZES = 0.3, 0.4, (60, 50, 400)
@@ -55,6 +58,41 @@ def test_a_real_model_beats_a_constant_one(gaussians):
     assert compare(good, bad, X_new, y_new, 0.4).verdict == "first"
     assert compare(bad, good, X_new, y_new, 0.4).verdict == "second"
     assert "points higher with it than without" in compare(bad, good, X_new, y_new, 0.4).sentence("with it", "without")
+
+
+@pytest.mark.parametrize("words", [{1.0: "yes", 0.0: "no"}, {1.0: "1", 0.0: "0"}, {1.0: 2, 0.0: 1}])
+def test_labels_that_a_model_does_not_know_are_refused(gaussians, words):
+    X, y = gaussians(40, 40, 100)
+    labeled = ~np.isnan(y)
+    model = LogisticRegression().fit(X[labeled], y[labeled])
+    strange = np.array([words.get(label) for label in y], dtype=object)
+    with pytest.raises(ValueError, match="LogisticRegression does not know: its classes are"):
+        compare(model, model, X, strange, 0.4)
+    with pytest.raises(ValueError, match="does not know"):
+        advise_for(model, X, strange, prior=0.4)
+
+
+def test_one_class_alone_is_read_in_the_models_labels(gaussians):
+    """With no label "ham" in y the other class is ham all the same, not "not spam"."""
+    X, y = gaussians(40, 40, 200)
+    words = np.array([{1.0: "spam", 0.0: "ham"}.get(label) for label in y], dtype=object)
+    labeled = ~np.isnan(y)
+    model = GaussianNB().fit(X[labeled], words[labeled].astype(str))
+    kept = (words == "spam") | ~labeled
+    found = compare(model, model, X[kept], words[kept], 0.4).first.value
+    assert found == pytest.approx(
+        pnu_risk(words[kept], model.predict_proba(X[kept])[:, 1], prior=0.4, threshold=0.5).value
+    )
+
+
+def test_rows_that_do_not_match_are_refused(gaussians):
+    X, y = gaussians(40, 40, 100)
+    labeled = ~np.isnan(y)
+    model = LogisticRegression().fit(X[labeled], y[labeled])
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        compare(model, model, X[:-1], y, 0.4)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        advise_for(model, X[:-1], y, prior=0.4)
 
 
 def test_more_than_two_classes_are_refused(gaussians):

@@ -3,6 +3,8 @@
 Long Monte Carlo tables are in benchmarks/judge_monte_carlo.py; here are short ones and exact properties.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from pnulearn.losses import LOSSES
-from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_risk
+from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_precision, pnu_risk
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu
 from pnulearn.theory import Psi, heuristic_mix
 
@@ -210,3 +212,38 @@ def test_bad_input_is_named(change, message):
     arguments = {"y_true": [1, 0, None, None], "y_score": [1.0, -1.0, 0.5, -0.5], "prior": PRIOR, **change}
     with pytest.raises((ValueError, TypeError), match=message):
         pnu_risk(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)
+
+
+Y_TEN = [1] * 10 + [0] * 10
+
+
+@pytest.mark.parametrize("score", [[1] * 9 + [0] + [0] * 10, [0.9] * 9 + [0.2] + [0.1] * 10])
+@pytest.mark.parametrize("metric", [pnu_risk, pnu_precision])
+def test_probabilities_without_a_threshold_are_noticed(metric, score):
+    with pytest.warns(UserWarning, match=r"threshold=0\.5"):
+        metric(Y_TEN, score, prior=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        right = metric(Y_TEN, score, prior=0.5, threshold=0.5)
+        metric(Y_TEN, score, prior=0.5, threshold=0)
+        metric(Y_TEN, 2 * np.array(score) - 1, prior=0.5)
+    if metric is pnu_risk:
+        assert right.value == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("threshold", [np.nan, np.inf, "half"])
+def test_thresholds_that_are_no_numbers(threshold):
+    with pytest.raises(ValueError, match="threshold must be a finite number"):
+        pnu_risk(Y_TEN, np.arange(20), prior=0.5, threshold=threshold)
+
+
+def test_scores_whose_loss_overflows_are_refused():
+    score = np.where(np.arange(20) < 10, 1e300, -1e300)
+    with pytest.raises(ValueError, match=r"Scores up to 1e\+300 are too large for the squared loss.*zero_one"):
+        pnu_risk(Y_TEN, score, prior=0.5, loss="squared")
+    assert pnu_risk(Y_TEN, score, prior=0.5).value == 0
+
+
+def test_masked_scores_are_refused():
+    with pytest.raises(ValueError, match="y_score is a masked array"):
+        pnu_risk(Y_TEN, np.ma.masked_array(np.arange(20.0), np.arange(20) == 3), prior=0.5)

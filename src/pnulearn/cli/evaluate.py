@@ -58,7 +58,9 @@ def evaluate(
     theta = read_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     if model is not None:
-        labels, scores, learnt = _model_scores(table, model, label, unlabeled)
+        if threshold is not None:
+            raise typer.BadParameter("--threshold is for --score COLUMN: a model brings its own.")
+        labels, scores, learnt = _model_scores(table, model, label, positive, unlabeled)
         theta = learnt if theta is None else theta
     else:
         labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
@@ -67,16 +69,27 @@ def evaluate(
     show_facts(_judge(labels, scores, theta, confidence), json)
 
 
+<<<<<<< HEAD
 def _model_scores(table: Table, path: Path, label: str, unlabeled: str | None) -> tuple[Labels, NDArray, Any]:
     from pnulearn.tables.loading import load_table_model
     from pnulearn.tables.scores import model_labels
+=======
+def _model_scores(
+    table: Table, path: Path, label: str, positive: str | None, unlabeled: str | None
+) -> tuple[Labels, NDArray, Any]:
+    from pnulearn.tables.model import load_table_model
+    from pnulearn.tables.scores import model_labels, refuse_other_positive
+>>>>>>> d67a314 (Refuse labels that a model does not know, giant cells and scores that overflow; warn of probabilities without threshold)
 
     fitted = load_table_model(path)
     if fitted.record.fingerprint == table.fingerprint:
         remark("The model was fitted to this very file, so the error looks smaller than it is.", kind="warning")
     predictions = fitted.predict(table)
     remarks(predictions.remarks)
-    return model_labels(table, fitted, label, unlabeled), predictions.scores, fitted.classifier.prior_
+    labels = model_labels(table, fitted, label, unlabeled)
+    if positive is not None:
+        refuse_other_positive(fitted, positive)
+    return labels, predictions.scores, fitted.classifier.prior_
 
 
 def _column_scores(

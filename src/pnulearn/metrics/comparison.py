@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_consistent_length
 
-from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk
-from pnulearn.metrics.scorer import signed_scores
+from pnulearn.metrics.scorer import decode_for, signed_scores
 from pnulearn.metrics.spread import BORROWED_ROWS
 from pnulearn.priors.given import read_share
 from pnulearn.risks import Risk, pnu
@@ -123,14 +123,14 @@ def compare(
     pos_label : object, optional
         The positive class, by default the greater label.
     """
-    labels = decode_labels(y, unlabeled, pos_label)
-    refuse_more_than_two(labels.classes)
+    labels = decode_for((model_a, model_b), y, unlabeled, pos_label)
     prior = read_share(prior)
     negative, positive = labels.classes
+    answers = [signed_scores(model, X, negative, positive) for model in (model_a, model_b)]
+    for scores in answers:
+        check_consistent_length(scores, labels.codes)
     rows = labels.groups
-    first, second = (
-        [g[group] for group in rows] for g in (signed_scores(m, X, negative, positive) for m in (model_a, model_b))
-    )
+    first, second = ([scores[group] for group in rows] for scores in answers)
     mix = _shared_mix(prior, *map(len, rows))
     return compare_scores(first, second, prior, mix, loss=loss, confidence=confidence)
 

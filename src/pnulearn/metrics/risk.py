@@ -31,7 +31,7 @@ def pnu_risk(
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
     nonnegative: bool = False,
-    threshold: float = 0.0,
+    threshold: float | None = None,
     unlabeled: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
@@ -60,8 +60,8 @@ def pnu_risk(
         Probability that the interval is to hold the truth with.
     nonnegative
         clip the class risk that is read off U at zero. Never negative, but biased upwards for good models.
-    threshold : float
-        What to subtract from the scores.
+    threshold : float, optional
+        What to subtract from the scores; 0 by default, with a warning if they look like probabilities.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional

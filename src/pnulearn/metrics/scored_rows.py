@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from pnulearn._problem.inputs import read_weights
+from pnulearn._problem.inputs import read_weights, unmasked
 from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 
 
@@ -41,10 +43,29 @@ def split_scored_rows(
     return ScoredRows((positive, negative, unlabeled_rows), weight)
 
 
-def read_scores(y_score: ArrayLike, n_rows: int, threshold: float) -> NDArray:
-    """Finite scores, one per row, moved so that the decision falls at zero."""
+def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> NDArray:
+    """Finite scores, one per row, moved so that the decision falls at zero.
+
+    Without a threshold it falls at 0, and scores that look like probabilities or predictions of 0 and 1 get a warning.
+    """
+    y_score = unmasked(y_score, "y_score")
     scores = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
     if scores.ndim != 1:
         raise ValueError(f"y_score has shape {scores.shape}; one score per row is needed, e.g. predict_proba(X)[:, 1].")
     check_consistent_length(scores, np.empty(n_rows))
+    if threshold is None:
+        _warn_of_probabilities(scores)
+        return scores
+    if not isinstance(threshold, Real) or not np.isfinite(threshold):
+        raise ValueError(f"threshold must be a finite number, got {threshold!r}: 0 for scores, 0.5 for probabilities.")
     return scores - threshold
+
+
+def _warn_of_probabilities(scores: NDArray) -> None:
+    if len(scores) > 1 and scores.min() >= 0 and scores.max() <= 1 and scores.any():
+        warnings.warn(
+            "All of y_score lies between 0 and 1, so every row is called positive. If these are probabilities or "
+            "predictions of 0 and 1, pass threshold=0.5; if 0 is the right threshold, pass threshold=0.",
+            UserWarning,
+            stacklevel=5,
+        )

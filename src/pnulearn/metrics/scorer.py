@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pnulearn._problem.labels import decode_labels, refuse_more_than_two
+from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.risk import Mix, pnu_risk
 from pnulearn.priors.given import read_share
@@ -99,6 +100,29 @@ def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) ->
     if pos_label is not None or len(names) == 1:
         names = decode_labels([*names, None], None, pos_label).classes.tolist()
     return names[0], names[1]
+
+
+def decode_for(models: Sequence[Any], y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> Labels:
+    """y in the labels that all models know; a label that one of them does not know would turn its scores round."""
+    labels = decode_labels(y, unlabeled, pos_label)
+    refuse_more_than_two(labels.classes)
+    for model in models:
+        names = np.asarray(getattr(model, "classes_", labels.classes)).tolist()
+        unknown = [name for name in labels.classes[labels.counts > 0].tolist() if name not in names]
+        if unknown:
+            raise ValueError(
+                f"y holds {unknown[0]!r}, which {type(model).__name__} does not know: its classes are {names}. Give y "
+                "the labels that the model was fitted to; if this one marks unlabelled rows, pass "
+                f"unlabeled={unknown[0]!r}."
+            )
+        if not labels.counts.all() and len(names) == 2:  # only one class is seen, and the model knows the other
+            seen = labels.classes[int(np.argmax(labels.counts))].item()
+            other = next(name for name in names if name != seen)
+            positive = names[1] if pos_label is None else pos_label
+            labels = decode_labels(
+                y, unlabeled, classes=np.array([seen, other] if positive == other else [other, seen])
+            )
+    return labels
 
 
 def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> NDArray:

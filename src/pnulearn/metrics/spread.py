@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pnulearn._problem.inputs import LARGEST
 from pnulearn.losses import Loss
 
 COIN_ROWS = 2.0  # Laplace's one success and one failure
@@ -62,7 +63,14 @@ class LossSample:
 def loss_pairs(scores: ArrayLike, loss: Loss) -> NDArray:
     """Losses of g and of −g, (n, 2)."""
     scores = np.asarray(scores, dtype=float)
-    return np.column_stack([loss(scores), loss(-scores)])
+    with np.errstate(over="ignore"):
+        pairs = np.column_stack([loss(scores), loss(-scores)])
+    if not (pairs < LARGEST).all():
+        raise ValueError(
+            f"Scores up to {np.abs(scores).max():.3g} are too large for the {loss.name} loss: its values overflow. "
+            "Rescale the scores, or judge by loss='zero_one'."
+        )
+    return pairs
 
 
 def observed_covariances(samples: Sequence[LossSample]) -> NDArray:

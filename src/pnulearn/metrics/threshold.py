@@ -84,7 +84,7 @@ def _estimate(
     y_score: ArrayLike,
     prior: float,
     *,
-    threshold: float = 0.0,
+    threshold: float | None = None,
     confidence: float = 0.95,
     unlabeled: Any = None,
     pos_label: Any = None,

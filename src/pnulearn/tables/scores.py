@@ -12,7 +12,7 @@ from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
 from pnulearn.tables.model import TableModel
 from pnulearn.tables.plan import learn_plan
-from pnulearn.tables.targets import read_targets
+from pnulearn.tables.targets import match_label, read_targets
 
 
 def table_labels(table: Table, label: str, positive: str | None, unlabeled: str | None) -> Labels:
@@ -32,10 +32,20 @@ def model_labels(table: Table, model: TableModel, label: str, unlabeled: str | N
     return decode_labels(targets.y, classes=model.classifier.classes_)
 
 
+def refuse_other_positive(model: TableModel, positive: str) -> None:
+    """A model knows its positive class; another one cannot be named afterwards."""
+    if match_label(positive, model.classifier.classes_.tolist()) != model.classifier.classes_[1]:
+        raise TableError(
+            f"The positive class of the model is {model.classes[1]!r}, not {positive!r}: `pnulearn fit` fixed it. "
+            "Leave --positive out, or fit the model with it."
+        )
+
+
 def score_column(table: Table, name: str, classes: NDArray, threshold: float | None) -> tuple[NDArray, list[str]]:
     """Scores that are positive where a column says positive, and a remark about how it was read.
 
-    Numbers within [0, 1] are read as probabilities, cut at 1/2, unless a threshold is named; words as labels.
+    Words are read as labels, and so are numbers that are labels; other numbers within [0, 1] as probabilities, cut at
+    1/2, unless a threshold is named.
     """
     column = table.column(name)
     if column.missing.any():
@@ -45,7 +55,14 @@ def score_column(table: Table, name: str, classes: NDArray, threshold: float | N
         return _label_scores(name, column.values, classes), [f"Column {name!r} was read as predicted labels."]
     values = column.values
     if threshold is not None:
+        if not np.isfinite(threshold):
+            raise TableError(f"--threshold must be a finite number, got {threshold}.")
         return values - threshold, []
+    if classes.dtype.kind in "biuf" and set(values.tolist()) <= set(classes.astype(float).tolist()):
+        return np.where(values == float(classes[1]), 1.0, -1.0), [
+            f"Column {name!r} holds nothing but {classes[0]} and {classes[1]} and was read as predicted labels "
+            "(--threshold makes them scores)."
+        ]
     if values.min() >= 0 and values.max() <= 1:
         return values - 0.5, [f"Column {name!r} lies in [0, 1] and was cut at 0.5 (--threshold overrides)."]
     return values, []

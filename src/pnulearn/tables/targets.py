@@ -47,7 +47,7 @@ def read_targets(
     """
     column = table.column(label)
     values, remarks = _join_spellings(label, _values(column), known)
-    marker = None if unlabeled is None else _match(unlabeled, values)
+    marker = None if unlabeled is None else match_label(unlabeled, values)
     if unlabeled is not None and marker is None:
         raise TableError(
             f"No cell of column {label!r} is {unlabeled!r}, named as the marker of unlabelled rows. {_found(values)}"
@@ -80,7 +80,7 @@ def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tupl
 def _named_positive(label: str, positive: str, y: NDArray) -> Any:
     """The label that `positive` means; one that no row has if all labelled rows are of the other class."""
     names = {value for value in y if value is not None}
-    chosen = _match(positive, names)
+    chosen = match_label(positive, names)
     if chosen is not None:
         return chosen
     if len(names) > 1:
@@ -120,7 +120,7 @@ def _values(column: Column) -> list[Any]:
     return [None if np.isnan(value) else kind(value) for value in column.values]
 
 
-def _match(text: str, values: Any) -> Any:
+def match_label(text: str, values: Any) -> Any:
     """The value that a person means by `text`, or None: "1" and "1.0" are the number 1, "True" is true."""
     distinct = {value for value in values if value is not None}
     for value in distinct:
