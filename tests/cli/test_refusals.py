@@ -182,6 +182,11 @@ def test_one_giant_cell_is_named_and_does_not_erase_its_column(capsys, table):
     assert "--missing 1e+200" in messages
 
 
+def test_a_rare_flag_is_no_giant(table):
+    rows = "".join(f"{int(i == 40)},{i % 7},{'ab'[i % 2] if i < 12 else ''}\n" for i in range(300))
+    assert run(["fit", str(table("flag,x,y\n" + rows)), "-l", "y", "--prior", "0.5", *FIT]) == 0
+
+
 def test_a_model_keeps_its_positive_class_and_threshold(capsys, customers, fitted):
     _, model, _ = fitted
     common = ["evaluate", customers, "-l", "bought", "-m", model]

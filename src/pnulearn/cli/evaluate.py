@@ -69,17 +69,11 @@ def evaluate(
     show_facts(_judge(labels, scores, theta, confidence), json)
 
 
-<<<<<<< HEAD
-def _model_scores(table: Table, path: Path, label: str, unlabeled: str | None) -> tuple[Labels, NDArray, Any]:
-    from pnulearn.tables.loading import load_table_model
-    from pnulearn.tables.scores import model_labels
-=======
 def _model_scores(
     table: Table, path: Path, label: str, positive: str | None, unlabeled: str | None
 ) -> tuple[Labels, NDArray, Any]:
-    from pnulearn.tables.model import load_table_model
+    from pnulearn.tables.loading import load_table_model
     from pnulearn.tables.scores import model_labels, refuse_other_positive
->>>>>>> d67a314 (Refuse labels that a model does not know, giant cells and scores that overflow; warn of probabilities without threshold)
 
     fitted = load_table_model(path)
     if fitted.record.fingerprint == table.fingerprint:

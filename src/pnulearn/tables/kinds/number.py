@@ -37,23 +37,9 @@ class NumberColumn:
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> NumberColumn:
-<<<<<<< HEAD
+        _refuse_giant(column, float(np.median(column.data[~column.missing])))
         scale = Scale.fit(column.data, scaling)
         return cls(column.name, scale, often_missing(column.missing), column.decimal)
-=======
-        """Fill with the median; standard scaling gives mean 0 and variance 1, minmax the range [0, 1]."""
-        values = column.data[~column.missing]
-        fill = float(np.median(values))
-        _refuse_giant(column, fill)
-        if scaling == "none":
-            return cls(column.name, fill, 0.0, 1.0)
-        if scaling == "minmax":
-            offset, scale = float(values.min()), float(values.max() - values.min())
-        else:
-            filled = np.where(column.missing, fill, column.data)
-            offset, scale = float(filled.mean()), float(filled.std())
-        return cls(column.name, fill, offset, scale or 1.0)
->>>>>>> d67a314 (Refuse labels that a model does not know, giant cells and scores that overflow; warn of probabilities without threshold)
 
     def transform(self, table: Table) -> tuple[NDArray, list[str]]:
         values = table.numbers(self.name, REMEDY, self.decimal).data
@@ -64,12 +50,12 @@ class NumberColumn:
 def _refuse_giant(column: Column, center: float) -> None:
     """One cell far beyond all others makes the scale so large that the others become one value."""
     distance = np.where(column.missing, 0.0, np.abs(column.data / 2 - center / 2))  # halves cannot overflow
-    usual = float(np.sort(distance)[-1 - max(1, len(distance) // 100)])  # of all but one per cent
+    off = distance[distance > 0]
     row = int(np.argmax(distance))
-    if distance[row] > GIANT * max(usual, abs(center) / GIANT, 1e-300):
+    if len(off) and distance[row] / GIANT > max(float(np.median(off)), abs(center) / GIANT):
         raise TableError(
             f"Column {column.name!r} holds {column.data[row]:.3g} in row {row + 1}, more than {GIANT:g} times as far "
-            "off as the other cells: scaled to it, they would all look alike. Correct or empty the cell, or name it "
+            "off as the other cells usually are: scaled to it, they would all look alike. Correct or empty the cell, or name it "
             f"with --missing {column.data[row]:g} if it means missing."
         )
 
