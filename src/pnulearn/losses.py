@@ -11,8 +11,10 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
+
+from pnulearn._arrays import AnyArray
 
 Gap = Literal["linear", "constant"]
 Link = Literal["identity", "logit"]
@@ -52,10 +54,10 @@ class Loss(ABC):
     zero_one_factor: ClassVar[float | None] = None
 
     @abstractmethod
-    def __call__(self, margin: ArrayLike) -> NDArray:
+    def __call__(self, margin: ArrayLike) -> AnyArray:
         """ℓ(m), elementwise."""
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
+    def derivative(self, margin: ArrayLike) -> AnyArray:
         """ℓ′(m), elementwise; at a kink, a value between the one-sided slopes.
 
         Parameters
@@ -65,7 +67,7 @@ class Loss(ABC):
         """
         raise TypeError(f"The {self.name} loss has no useful derivative. Losses that can be trained: {trainable()}.")
 
-    def curvature(self, margin: ArrayLike) -> NDArray:
+    def curvature(self, margin: ArrayLike) -> AnyArray:
         """ℓ″(m), elementwise, for smooth losses.
 
         Parameters
@@ -89,6 +91,12 @@ class Loss(ABC):
         return f"{type(self).__name__}()"
 
 
+def _sigmoid(margin: AnyArray) -> AnyArray:
+    """1 / (1 + exp(−m))."""
+    value: AnyArray = expit(margin)
+    return value
+
+
 class ZeroOne(Loss):
     """(1 − sign m) / 2: one for an error, a half on the boundary.
 
@@ -98,7 +106,7 @@ class ZeroOne(Loss):
 
     name, gap, zero_one_factor = "zero_one", "constant", 1.0
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
+    def __call__(self, margin: ArrayLike) -> AnyArray:
         return (1 - np.sign(margin)) / 2
 
 
@@ -108,10 +116,11 @@ class Hinge(Loss):
     name, convex, lipschitz, zero_one_factor = "hinge", True, 1.0, 1.0
     kinks = ((1.0, 1.0),)
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
-        return np.maximum(0, 1 - np.asarray(margin))
+    def __call__(self, margin: ArrayLike) -> AnyArray:
+        value: AnyArray = np.maximum(0, 1 - np.asarray(margin))
+        return value
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
+    def derivative(self, margin: ArrayLike) -> AnyArray:
         return -1.0 * (np.asarray(margin) < 1)
 
 
@@ -125,13 +134,13 @@ class Squared(Loss):
     name, gap, link, convex, smooth = "squared", "linear", "identity", True, True
     quadratic, zero_one_factor = (1 / 4, -1 / 2, 1 / 4), 4.0
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
+    def __call__(self, margin: ArrayLike) -> AnyArray:
         return (1 - np.asarray(margin)) ** 2 / 4
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
+    def derivative(self, margin: ArrayLike) -> AnyArray:
         return (np.asarray(margin) - 1) / 2
 
-    def curvature(self, margin: ArrayLike) -> NDArray:
+    def curvature(self, margin: ArrayLike) -> AnyArray:
         return np.full(np.shape(margin), 1 / 2)
 
 
@@ -141,14 +150,15 @@ class Logistic(Loss):
     name, gap, link, convex, smooth = "logistic", "linear", "logit", True, True
     lipschitz, zero_one_factor = 1.0, 1 / np.log(2)
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
-        return np.logaddexp(0, -np.asarray(margin))
+    def __call__(self, margin: ArrayLike) -> AnyArray:
+        value: AnyArray = np.logaddexp(0, -np.asarray(margin))
+        return value
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
-        return -expit(-np.asarray(margin))
+    def derivative(self, margin: ArrayLike) -> AnyArray:
+        return -_sigmoid(-np.asarray(margin))
 
-    def curvature(self, margin: ArrayLike) -> NDArray:
-        return expit(np.asarray(margin)) * expit(-np.asarray(margin))
+    def curvature(self, margin: ArrayLike) -> AnyArray:
+        return _sigmoid(np.asarray(margin)) * _sigmoid(-np.asarray(margin))
 
 
 class DoubleHinge(Loss):
@@ -157,11 +167,12 @@ class DoubleHinge(Loss):
     name, gap, convex, lipschitz, zero_one_factor = "double_hinge", "linear", True, 1.0, 2.0
     kinks = ((1.0, 1 / 2), (-1.0, 1 / 2))
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
+    def __call__(self, margin: ArrayLike) -> AnyArray:
         margin = np.asarray(margin)
-        return np.maximum(-margin, np.maximum(0, (1 - margin) / 2))
+        value: AnyArray = np.maximum(-margin, np.maximum(0, (1 - margin) / 2))
+        return value
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
+    def derivative(self, margin: ArrayLike) -> AnyArray:
         margin = np.asarray(margin)
         return -((margin < 1) * 0.5 + (margin < -1) * 0.5)
 
@@ -176,10 +187,11 @@ class Ramp(Loss):
     name, gap, lipschitz, zero_one_factor = "ramp", "constant", 0.5, 2.0
     kinks = ((1.0, 1 / 2), (-1.0, -1 / 2))
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
-        return np.clip(1 - np.asarray(margin), 0, 2) / 2
+    def __call__(self, margin: ArrayLike) -> AnyArray:
+        value: AnyArray = np.clip(1 - np.asarray(margin), 0, 2) / 2
+        return value
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
+    def derivative(self, margin: ArrayLike) -> AnyArray:
         return -0.5 * (np.abs(margin) < 1)
 
 
@@ -188,15 +200,16 @@ class Sigmoid(Loss):
 
     name, gap, smooth, lipschitz, zero_one_factor = "sigmoid", "constant", True, 0.25, 2.0
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
-        return expit(-np.asarray(margin))
+    def __call__(self, margin: ArrayLike) -> AnyArray:
+        return _sigmoid(-np.asarray(margin))
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
-        return -expit(np.asarray(margin)) * expit(-np.asarray(margin))
+    def derivative(self, margin: ArrayLike) -> AnyArray:
+        return -_sigmoid(np.asarray(margin)) * _sigmoid(-np.asarray(margin))
 
-    def curvature(self, margin: ArrayLike) -> NDArray:
-        value = expit(-np.asarray(margin))
-        return value * (1 - value) * (1 - 2 * value)
+    def curvature(self, margin: ArrayLike) -> AnyArray:
+        value = _sigmoid(-np.asarray(margin))
+        bend: AnyArray = value * (1 - value) * (1 - 2 * value)
+        return bend
 
 
 class TruncatedSquared(Loss):
@@ -204,10 +217,10 @@ class TruncatedSquared(Loss):
 
     name, lipschitz, zero_one_factor = "truncated_squared", 0.5, 4.0
 
-    def __call__(self, margin: ArrayLike) -> NDArray:
+    def __call__(self, margin: ArrayLike) -> AnyArray:
         return (1 - np.clip(margin, 0, 1)) ** 2 / 4
 
-    def derivative(self, margin: ArrayLike) -> NDArray:
+    def derivative(self, margin: ArrayLike) -> AnyArray:
         margin = np.asarray(margin)
         return np.where((margin > 0) & (margin < 1), (margin - 1) / 2, 0.0)
 

@@ -9,9 +9,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.kinds import ONNX
 from pnulearn._files.outputs import Output, check_outputs
@@ -53,7 +53,7 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
     return exported
 
 
-def save_onnx(model: PNUClassifier, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+def save_onnx(model: PNUClassifier, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write the ONNX export of a model; the old file stays until the new one is complete.
 
     Parameters
@@ -88,7 +88,7 @@ class _Graph:
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
 
-    def constant(self, name: str, value: NDArray) -> str:
+    def constant(self, name: str, value: AnyArray) -> str:
         self.constants.append(self.onnx.numpy_helper.from_array(value, name))
         return name
 

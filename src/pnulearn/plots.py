@@ -5,12 +5,13 @@ Matplotlib is imported only when something is drawn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._machine.extras import import_extra
 from pnulearn._problem.labels import decode_labels
 from pnulearn.theory import Psi
@@ -32,7 +33,8 @@ def _axes(ax: Axes | None) -> Axes:
     with import_extra("report", "Drawing"):
         from matplotlib import pyplot
 
-    return pyplot.subplots()[1]
+    fresh: Axes = pyplot.subplots()[1]
+    return fresh
 
 
 class _Display:
@@ -40,7 +42,7 @@ class _Display:
 
     ax_: Axes
 
-    def _prepare_axes(self, ax: Axes) -> Any:
+    def _keep_axes(self, ax: Axes) -> Self:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -58,7 +60,7 @@ class RiskSurfaceDisplay(_Display):
         (mix, alpha) to mark.
     """
 
-    def __init__(self, risk: NDArray, mixes: NDArray, alphas: NDArray, best: tuple[float, float]):
+    def __init__(self, risk: AnyArray, mixes: AnyArray, alphas: AnyArray, best: tuple[float, float]):
         self.risk, self.mixes, self.alphas, self.best = risk, mixes, alphas, best
 
     @classmethod
@@ -101,7 +103,7 @@ class RiskSurfaceDisplay(_Display):
         ax.set_yticks(range(0, len(self.mixes), step), [f"{mix:.2g}" for mix in self.mixes[::step]])
         ax.set_xticks(range(len(self.alphas)), [f"{alpha:.0e}" for alpha in self.alphas], rotation=45)
         ax.set(xlabel="alpha (λ)", ylabel="mix")
-        return self._prepare_axes(ax)
+        return self._keep_axes(ax)
 
 
 class BandwidthDisplay(_Display):
@@ -117,7 +119,7 @@ class BandwidthDisplay(_Display):
         Weight of each bandwidth.
     """
 
-    def __init__(self, bandwidths: NDArray, risk: NDArray, weight: NDArray):
+    def __init__(self, bandwidths: AnyArray, risk: AnyArray, weight: AnyArray):
         self.bandwidths, self.risk, self.weight = bandwidths, risk, weight
 
     @classmethod
@@ -154,7 +156,7 @@ class BandwidthDisplay(_Display):
         ax.set_xticks(places, [f"{bandwidth:.3g}" for bandwidth in self.bandwidths])
         ax.set(xlabel="bandwidth (σ)", ylabel="risk, or part of 1")
         ax.legend(frameon=False)
-        return self._prepare_axes(ax)
+        return self._keep_axes(ax)
 
 
 class VarianceRatioDisplay(_Display):
@@ -174,7 +176,7 @@ class VarianceRatioDisplay(_Display):
         The point to mark.
     """
 
-    def __init__(self, n_unlabeled: NDArray, ratio: NDArray, here: tuple[float, float] | None = None):
+    def __init__(self, n_unlabeled: AnyArray, ratio: AnyArray, here: tuple[float, float] | None = None):
         self.n_unlabeled, self.ratio, self.here = n_unlabeled, ratio, here
 
     @classmethod
@@ -228,7 +230,7 @@ class VarianceRatioDisplay(_Display):
             ax.plot(*self.here, "o", color=COLORS["positive"], label=f"{self.here[0]:g} unlabelled rows")
         ax.set(xscale="log", ylim=(0, 1.1), xlabel="unlabelled rows", ylabel="variance ratio")
         ax.legend(frameon=False)
-        return self._prepare_axes(ax)
+        return self._keep_axes(ax)
 
 
 def variance_ratio(
@@ -297,7 +299,7 @@ class PriorDisplay(_Display):
             ax.plot(self.labeled_share, 0, "|", color=COLORS["negative"], markersize=22, label="labelled share")
         ax.set(xlim=(0, 1), ylim=(-1, 1), yticks=[], xlabel="share of positives")
         ax.legend(frameon=False, ncols=3, loc="upper center", fontsize="small")
-        return self._prepare_axes(ax)
+        return self._keep_axes(ax)
 
 
 class ScoreDisplay(_Display):
@@ -309,7 +311,7 @@ class ScoreDisplay(_Display):
         Scores by group: positive, negative, unlabeled.
     """
 
-    def __init__(self, scores: dict[str, NDArray]):
+    def __init__(self, scores: dict[str, AnyArray]):
         self.scores = scores
 
     @classmethod
@@ -354,7 +356,7 @@ class ScoreDisplay(_Display):
         return cls.from_codes(decode_labels(y_true, unlabeled, pos_label).codes, np.asarray(y_score)).plot(ax)
 
     @classmethod
-    def from_codes(cls, codes: NDArray, scores: NDArray) -> ScoreDisplay:
+    def from_codes(cls, codes: AnyArray, scores: AnyArray) -> ScoreDisplay:
         """From scores and class codes, without drawing.
 
         Parameters
@@ -396,7 +398,7 @@ class ScoreDisplay(_Display):
         ax.axvline(0, color=COLORS["unlabeled"], linestyle=":")
         ax.set(xlabel="score g(x)", ylabel="share of the group")
         ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize="small")
-        return self._prepare_axes(ax)
+        return self._keep_axes(ax)
 
 
 class BoundaryDisplay(_Display):
@@ -414,7 +416,7 @@ class BoundaryDisplay(_Display):
         Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
     """
 
-    def __init__(self, grid: tuple[NDArray, NDArray], score: NDArray, X: NDArray, codes: NDArray):
+    def __init__(self, grid: tuple[AnyArray, AnyArray], score: AnyArray, X: AnyArray, codes: AnyArray):
         self.grid, self.score, self.X, self.codes = grid, score, X, codes
 
     @classmethod
@@ -477,4 +479,4 @@ class BoundaryDisplay(_Display):
                 label=f"{WORDS[name]} ({len(rows)})",
             )
         ax.legend(frameon=False)
-        return self._prepare_axes(ax)
+        return self._keep_axes(ax)

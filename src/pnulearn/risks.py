@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import FloatArray
 from pnulearn.losses import Loss, as_loss
 
 NOTHING = (0.0, 0.0)
@@ -32,7 +33,7 @@ class Risk:
     unlabeled: tuple[float, float] = NOTHING
 
     @property
-    def table(self) -> NDArray:
+    def table(self) -> FloatArray:
         """The weights as an array of shape (3, 2)."""
         return np.array([self.positive, self.negative, self.unlabeled], dtype=float)
 
@@ -53,7 +54,7 @@ class Risk:
         return text.removeprefix("+ ") or "0"
 
 
-def _from_table(table: NDArray) -> Risk:
+def _from_table(table: FloatArray) -> Risk:
     (p, p_), (n, n_), (u, u_) = table.tolist()
     return Risk((p, p_), (n, n_), (u, u_))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
+from pnulearn._arrays import FloatArray
 from pnulearn.metrics.spread import LossSample
 
 
@@ -23,14 +23,16 @@ def jeffreys_distances(share: float, n: float, confidence: float) -> tuple[float
     return max(share - float(low), 0.0) * (share > 0), max(float(high) - share, 0.0) * (share < 1)
 
 
-def rate_distances(weights: NDArray, sample: LossSample, confidence: float) -> tuple[float, float]:
+def rate_distances(weights: FloatArray, sample: LossSample, confidence: float) -> tuple[float, float]:
     """Distances from one sample's part of a zero-one risk down and up to its Jeffreys limits."""
     factor = weights[0] - weights[1]  # the two losses of a row sum to one
     down, up = jeffreys_distances(float(sample.mean[0]), sample.size, confidence)
     return (factor * down, factor * up) if factor > 0 else (-factor * up, -factor * down)
 
 
-def mean_distances(weights: NDArray, sample: LossSample, covariance: NDArray, confidence: float) -> tuple[float, float]:
+def mean_distances(
+    weights: FloatArray, sample: LossSample, covariance: FloatArray, confidence: float
+) -> tuple[float, float]:
     """The same for any loss: Student's limits, moved towards the long tail (Hall 1992).
 
     stderr (t ∓ c) with c = skewness (1 + 2 t²) / (6 √n): a few rows with great losses that did not turn up would

@@ -8,9 +8,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from pnulearn._arrays import AnyArray, FloatArray, IntArray
 from pnulearn._problem.inputs import read_weights, unmasked
 from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 
@@ -19,16 +20,16 @@ from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 class ScoredRows:
     """Row numbers of P, N and U, and what belongs to them."""
 
-    rows: tuple[NDArray, NDArray, NDArray]
-    weight: NDArray
+    rows: tuple[IntArray, IntArray, IntArray]
+    weight: FloatArray
 
-    def take(self, values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    def take(self, values: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Those values on P, on N and on U."""
         positive, negative, unlabeled = self.rows
         return values[positive], values[negative], values[unlabeled]
 
     @property
-    def weights(self) -> tuple[NDArray, NDArray, NDArray]:
+    def weights(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.take(self.weight)
 
 
@@ -43,13 +44,13 @@ def split_scored_rows(
     return ScoredRows((positive, negative, unlabeled_rows), weight)
 
 
-def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> NDArray:
+def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> FloatArray:
     """Finite scores, one per row, moved so that the decision falls at zero.
 
     Without a threshold it falls at 0, and scores that look like probabilities or predictions of 0 and 1 get a warning.
     """
     y_score = unmasked(y_score, "y_score")
-    scores = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
+    scores: FloatArray = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
     if scores.ndim != 1:
         raise ValueError(f"y_score has shape {scores.shape}; one score per row is needed, e.g. predict_proba(X)[:, 1].")
     check_consistent_length(scores, np.empty(n_rows))
@@ -61,7 +62,7 @@ def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> NDA
     return scores - threshold
 
 
-def _warn_of_probabilities(scores: NDArray) -> None:
+def _warn_of_probabilities(scores: FloatArray) -> None:
     if len(scores) > 1 and scores.min() >= 0 and scores.max() <= 1 and scores.any():
         warnings.warn(
             "All of y_score lies between 0 and 1, so every row is called positive. If these are probabilities or "
