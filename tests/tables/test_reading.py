@@ -147,11 +147,10 @@ def test_a_cell_longer_than_a_block(tmp_path):
         (b"  \n \n", "is empty"),
         (b"a,b\n", "no rows"),
         (b"1,2\n3,4\n", "--no-header"),
-        (b"a,a\n1,2\n", "more than one column 'a'"),
         (b"a,b\n1,2\n3\n", "Row 2 of bad.csv has 1 cells where the first line has 2"),
         (b"a,b\n\x81\x8d,1\n", "--encoding"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary file"),
-        (b"PK\x03\x04xx", "CSV"),
+        (b"PK\x03\x04xx", "neither a table nor a spreadsheet"),
         (b'{"a": 1}\n{"a": \n', "Line 2"),
         (b'{"a": {"b": 1}}\n', "nested"),
         (b"PAR1 cut off", "not a complete Parquet file"),
@@ -188,3 +187,55 @@ def test_unknown_column_gets_a_suggestion(tmp_path):
     table = read_table(written(tmp_path, csv_text()))
     with pytest.raises(TableError, match="Did you mean 'label'"):
         table.column("Lable")
+
+
+def test_the_second_of_two_equal_names_gets_a_number(tmp_path):
+    table = read_table(written(tmp_path, 'a,"b\nc",a,a 2,a\n1,x,2,3,4\n5,y,6,7,8\n'))
+    assert table.names == ["a", "b\nc", "a 3", "a 2", "a 4"]
+    assert [column.values.tolist() for column in table.columns.values()] == [[1, 5], ["x", "y"], [2, 6], [3, 7], [4, 8]]
+    assert table.remarks[0] == "table.csv has more than one column 'a'; a further one is called 'a 3'."
+
+
+def test_line_ends_may_be_mixed(tmp_path):
+    table = read_table(written(tmp_path, b"\xef\xbb\xbfa,b\r\n1,x\n2,y\r\n3,z\r\n"))
+    assert table.names == ["a", "b"]
+    assert [column.values.tolist() for column in table.columns.values()] == [[1, 2, 3], ["x", "y", "z"]]
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.ods"])
+def test_spreadsheets(tmp_path, name):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("python_calamine")
+    frame = pd.DataFrame([[float(s) if s else None, *rest] for s, *rest in ROWS], columns=HEADER)
+    frame["when"] = pd.to_datetime(["2024-01-31 10:30", None, "2024-02-01 00:00"])
+    frame["flag"] = [True, False, True]
+    frame["mixed"] = [1.0, "two", 3.5]
+    with pd.ExcelWriter(tmp_path / name) as writer:
+        frame.to_excel(writer, sheet_name="data", index=False)
+        frame.to_excel(writer, sheet_name="copy", index=False)
+    table = read_table(tmp_path / name)
+    assert_is_the_table(Table(table.cells.select(list(HEADER)), table.source))
+    kinds = [table.column(name).kind for name in ("when", "flag", "mixed")]
+    assert kinds == ["date", "flag", "text"]
+    assert table.column("mixed").values.tolist() == ["1", "two", "3.5"]
+    assert table.column("when").values.tolist() == ["2024-01-31 10:30:00", None, "2024-02-01 00:00:00"]
+    assert table.remarks == [f"{name} has 2 sheets; 'data' is read."]
+
+
+def test_several_files_are_one_table(tmp_path):
+    written(tmp_path, "x,y\n1,a\n2,b\n", "part1.csv")
+    written(tmp_path, "y;x\nc;3,5\n", "part2.csv")
+    for paths in (tmp_path / "part*.csv", [tmp_path / "part1.csv", str(tmp_path / "part2.csv")]):
+        table = read_table(paths)
+        assert table.columns["x"].values.tolist() == [1, 2, 3.5]
+        assert table.columns["y"].values.tolist() == ["a", "b", "c"]
+        assert table.source == "part1.csv and 1 more"
+    written(tmp_path, "x,z\n1,a\n", "part3.csv")
+    with pytest.raises(TableError, match=r"part1.csv has a column 'y', part3.csv has none"):
+        read_table([tmp_path / "part1.csv", tmp_path / "part3.csv"])
+    with pytest.raises(TableError, match="Nothing matches"):
+        read_table(tmp_path / "*.parquet")
+
+
+def test_a_file_whose_name_looks_like_a_pattern(tmp_path):
+    assert read_table(written(tmp_path, csv_text(), "a[1].csv")).n_rows == 3

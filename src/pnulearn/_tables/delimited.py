@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from pnulearn._tables.columns import is_number
-from pnulearn._tables.errors import TableError, refuse_doubled
+from pnulearn._tables.errors import TableError, rename_doubled
 
 DELIMITERS = ",;\t|"
 HEAD_BYTES = 1 << 20  # what names and delimiter are recognised from
@@ -21,24 +21,33 @@ _SAMPLE = 50  # records that decide on the delimiter
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is written: `cells` are the names as they stand in it, `names` as they are used."""
+    """How a file is written: `cells` are the names as they stand in it, `names` as they are used.
+
+    `skip` is the number of lines up to the data where the names in the file cannot be used, since two are equal.
+    """
 
     encoding: str
     delimiter: str
     header: bool
     cells: tuple[str, ...]
     names: tuple[str, ...]
+    skip: int = 0
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, head: bytes, source: str, encoding: str, delimiter: str | None, header: bool) -> Dialect:
         """From the beginning of a file."""
         text = codecs.getincrementaldecoder(encoding)().decode(head)
         delimiter = delimiter or recognize_delimiter(text)
-        first = next(_records(text, delimiter), None)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        first = next((record for record in reader if record), None)
         if first is None:
             raise TableError(f"{source} is empty: it holds no line at all.")
         cells = first if header else [f"f{place}" for place in range(len(first))]  # Arrow's own names
-        return cls(encoding, delimiter, header, tuple(cells), tuple(_names(first, source, header)))
+        names, remarks = rename_doubled(source, _names(first, source, header))
+        if len(set(cells)) == len(cells):
+            return cls(encoding, delimiter, header, tuple(cells), tuple(names), remarks=tuple(remarks))
+        return cls(encoding, delimiter, header, tuple(names), tuple(names), reader.line_num, tuple(remarks))
 
     def options(self, columns: Sequence[str], block_size: int, threads: bool, bad_row: Any) -> dict[str, Any]:
         """Arguments of Arrow's readers for some columns, all as strings."""
@@ -52,6 +61,8 @@ class Dialect:
             block_size=block_size,
             encoding=encoding,
             autogenerate_column_names=not self.header,
+            column_names=self.names if self.skip else None,
+            skip_rows=self.skip,
         )
         return {
             "read_options": read,
@@ -183,6 +194,4 @@ def _names(first: list[str], source: str, header: bool) -> list[str]:
             f"The first line of {source} holds numbers ({', '.join(first[:4])}, ...), not column names. Add a line "
             "with names, or pass --no-header to call the columns 'column 1', 'column 2', ..."
         )
-    names = [name.strip() or f"column {place + 1}" for place, name in enumerate(first)]
-    refuse_doubled(source, names)
-    return names
+    return [name.strip() or f"column {place + 1}" for place, name in enumerate(first)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pnulearn._machine.extras import import_extra
@@ -37,6 +37,25 @@ def refuse_doubled(source: str, names: Iterable[str]) -> None:
         if name in seen:
             raise TableError(f"{source} has more than one column {name!r}. Rename one of them.")
         seen.add(name)
+
+
+def rename_doubled(source: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names that differ, and a remark on those that got a number.
+
+    >>> rename_doubled("t.csv", ["a", "b", "a"])
+    (['a', 'b', 'a 2'], ["t.csv has more than one column 'a'; a further one is called 'a 2'."])
+    """
+    taken, unique, remarks = set(names), [], []
+    seen: set[str] = set()
+    for name in names:
+        new, number = name, 2
+        while new in seen or (new != name and new in taken):
+            new, number = f"{name} {number}", number + 1
+        if new != name:
+            remarks.append(f"{source} has more than one column {name!r}; a further one is called {new!r}.")
+        seen.add(new)
+        unique.append(new)
+    return unique, remarks
 
 
 @contextmanager

@@ -83,5 +83,5 @@ def refuse_other_formats(head: bytes, source: str) -> None:
     """Refuse what is no table by its first bytes."""
     if not head.strip():
         raise TableError(f"{source} is empty.")
-    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):  # read_table reads them, streams cannot
         raise TableError(f"{source} looks like a spreadsheet or an archive. Save the table as CSV first.")

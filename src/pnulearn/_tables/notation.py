@@ -34,6 +34,7 @@ def read_written(levels: Any, decimal_comma: bool) -> tuple[NDArray, str] | None
     """
     import pyarrow.compute as pc
 
+    levels = levels.cast("string")  # of typed files they may be large strings
     found = pc.extract_regex(levels, _NUMBER)
     if found.null_count > levels.null_count:
         return None

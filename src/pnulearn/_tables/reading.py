@@ -1,4 +1,4 @@
-"""Reading a table from a file or from standard input: CSV, Parquet, Feather or JSON, told apart by content."""
+"""Reading a table from files or standard input: CSV, spreadsheets, Parquet, Feather or JSON, told apart by content."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from typing import Any
 
 from pnulearn._tables.columns import MISSING, Cells
 from pnulearn._tables.delimited import HEAD_BYTES, Dialect, as_utf8, read_delimited
-from pnulearn._tables.errors import TableError, need_arrow, refuse_doubled
+from pnulearn._tables.errors import TableError, need_arrow, rename_doubled
 from pnulearn._tables.files import packing, refuse_other_formats
 from pnulearn._tables.records import looks_like_json, read_records
+from pnulearn._tables.spreadsheets import looks_like_spreadsheet, read_spreadsheet, typed_column
+from pnulearn._tables.stacking import expand, stack
 from pnulearn._tables.table import Table
 
 
 def read_table(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
     missing: Sequence[str] = (),
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
 ) -> Table:
-    """The table in a file, or on standard input if path is "-".
+    """The table in a file, in several files with the same columns, or on standard input if path is "-".
 
     Empty cells, NA, NaN, null and None are missing, and so is any further marker in `missing`.
 
     Parameters
     ----------
-    path : str or Path
-        The file.
+    path : str, Path or several
+        The file, a pattern such as data/*.csv, or a list of them.
     missing : tuple of str
         Further markers of missing cells.
     encoding : str, optional
@@ -42,24 +44,51 @@ def read_table(
         Whether the first line holds names.
     """
     need_arrow()
+    tables = [
+        _read_one(
+            one,
+            markers=frozenset(marker.strip().lower() for marker in missing),
+            encoding=encoding,
+            delimiter=delimiter,
+            header=header,
+        )
+        for one in expand(path)
+    ]
+    return tables[0] if len(tables) == 1 else stack(tables)
+
+
+def _read_one(
+    path: str | Path, markers: frozenset[str], encoding: str | None, delimiter: str | None, header: bool
+) -> Table:
     source = "standard input" if str(path) == "-" else Path(path).name
     raw = _unpack(_bytes(path), source)
-    refuse_other_formats(raw, source)
-    markers = MISSING | {marker.strip().lower() for marker in missing}
-    remarks: list[str] = []
-    decimal_comma = False
-    if raw.startswith((b"PAR1", b"ARROW1")):
-        cells = _read_typed(raw, source)
-    else:
-        text, remarks = as_utf8(raw, source, encoding)
-        if looks_like_json(text):
-            cells = read_records(text.decode(), source)
-        else:
-            dialect = Dialect.of(text[:HEAD_BYTES], source, "utf-8-sig", delimiter, header)
-            cells, decimal_comma = read_delimited(text, source, dialect), dialect.delimiter != ","
+    cells, remarks, decimal_comma = _read_cells(raw, source, encoding, delimiter, header)
     if cells.num_rows == 0:
         raise TableError(f"{source} has column names but no rows below them.")
-    return Table(cells, source, Cells(markers, decimal_comma), hashlib.sha256(raw).hexdigest()[:16], remarks)
+    reading = Cells(MISSING | markers, decimal_comma)
+    return Table(cells, source, reading, hashlib.sha256(raw).hexdigest()[:16], remarks)
+
+
+def _read_cells(
+    raw: bytes, source: str, encoding: str | None, delimiter: str | None, header: bool
+) -> tuple[Any, list[str], bool]:
+    """An Arrow table, remarks, and whether a comma stands before decimals."""
+    import pyarrow as pa
+
+    if looks_like_spreadsheet(raw):
+        first, columns, remarks = read_spreadsheet(raw, source, header)
+        names, doubled = rename_doubled(source, [name.strip() or f"column {k + 1}" for k, name in enumerate(first)])
+        return pa.table(dict(zip(names, map(typed_column, columns), strict=True))), remarks + doubled, False
+    refuse_other_formats(raw, source)
+    if raw.startswith((b"PAR1", b"ARROW1")):
+        cells = _read_typed(raw, source)
+        names, remarks = rename_doubled(source, cells.column_names)
+        return cells.rename_columns(names), remarks, False
+    text, remarks = as_utf8(raw, source, encoding)
+    if looks_like_json(text):
+        return read_records(text.decode(), source), remarks, False
+    dialect = Dialect.of(text[:HEAD_BYTES], source, "utf-8-sig", delimiter, header)
+    return read_delimited(text, source, dialect), [*remarks, *dialect.remarks], dialect.delimiter != ","
 
 
 def _bytes(path: str | Path) -> bytes:
@@ -70,7 +99,9 @@ def _bytes(path: str | Path) -> bytes:
         raise TableError(f"{str(path)!r} is a folder. Name one file in it.")
     if not file.exists():
         place = file.parent if file.parent.is_dir() else Path()
-        there = sorted(p.name for p in place.iterdir() if p.suffix in (".csv", ".tsv", ".parquet", ".jsonl"))
+        there = sorted(
+            p.name for p in place.iterdir() if p.suffix in (".csv", ".tsv", ".xlsx", ".ods", ".parquet", ".jsonl")
+        )
         hint = f" There is {', '.join(there[:5])}." if there else ""
         raise TableError(f"There is no file {str(path)!r}.{hint}")
     try:
@@ -100,8 +131,6 @@ def _read_typed(raw: bytes, source: str) -> Any:
     kind = "Parquet" if raw.startswith(b"PAR1") else "Feather"
     file = pa.BufferReader(raw)
     try:
-        table = pq.read_table(file) if kind == "Parquet" else ipc.open_file(file).read_all()
+        return pq.ParquetFile(file).read() if kind == "Parquet" else ipc.open_file(file).read_all()
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{source} is not a complete {kind} file ({error}).") from None
-    refuse_doubled(source, table.column_names)
-    return table

@@ -56,7 +56,7 @@ class Table:
         return column
 
     def refuse_absent(self, name: str) -> None:
-        if name not in self.cells.schema.names:
+        if self.cells.schema.get_field_index(name) < 0:
             raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
 
     def numbers(self, name: str, remedy: str, decimal: str = "") -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -51,19 +51,25 @@ def read_kinds(pairs: list[str]) -> dict[str, str]:
     return kinds
 
 
-def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: str | Path | None) -> None:
+def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: Any) -> None:
     """Refuse outputs that would destroy something, before any work is done; keys are the names of their options."""
     from pnulearn._files.outputs import Output, check_outputs
 
     asked = [Output(path, kind, name, "--overwrite") for name, (path, kind) in outputs.items() if path is not None]
-    names = {"FILE" if name == "file" else f"--{name}": path for name, path in inputs.items()}
+    names = {f"FILE {k + 1}" if k else "FILE": path for k, path in enumerate(inputs.pop("file"))}
+    names |= {f"--{name}": path for name, path in inputs.items()}
     try:
         check_outputs(*asked, inputs=names, overwrite=overwrite)
     except (OSError, ValueError) as error:
         raise typer.BadParameter(str(error)) from None
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines; - for standard input.")]
+File = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...", help="CSV, Excel, Parquet, JSON lines; several are stacked; - for standard input."
+    ),
+]
 Label = Annotated[str, typer.Option("--label", "-l", help="Column with the labels; empty cells are unlabelled.")]
 Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default yes, or the greater.")]
 Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
@@ -86,7 +92,9 @@ Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 ModelFile = Annotated[Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.")]
 
 
-def open_table(file: str, missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool) -> Table:
+def open_table(
+    file: str | list[str], missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool
+) -> Table:
     """The table in a file, with remarks on standard error about how it was read."""
     from pnulearn.cli.console import remarks
     from pnulearn.tables import read_table

@@ -36,9 +36,10 @@ class CsvPart:
             head = stream.read(HEAD_BYTES)
         refuse_other_formats(head, str(path))
         encoding, remarks = recognize_encoding(head, str(path), None, cut=len(head) == HEAD_BYTES)
-        for remark in remarks:
+        dialect = Dialect.of(head, str(path), encoding, None, True)
+        for remark in (*remarks, *dialect.remarks):
             warnings.warn(remark, stacklevel=2)
-        return cls(FileState.of(path), Dialect.of(head, str(path), encoding, None, True), target)
+        return cls(FileState.of(path), dialect, target)
 
     @property
     def name(self) -> str:
