@@ -108,36 +108,43 @@ class _Graph:
 
 def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
     """Label, score and probability from the scores (n, 1) or (n, classes)."""
-    two = len(model.classes_) == 2
-    last = graph.constant("axis", np.array([1]))
-    zero, one, half = (graph.constant(f"number{v}", np.array(v)) for v in (0.0, 1.0, 0.5))
-    names = model.classes_.astype(object) if model.classes_.dtype.kind == "U" else model.classes_
-    classes = graph.constant("classes", names)
-    calibration = getattr(model, "calibration_", None)
-    if calibration is None:
-        shifted = graph.apply("Mul", graph.apply("Add", scores, one, name="shifted"), half, name="half")
-        share = graph.apply("Min", graph.apply("Max", shifted, zero, name="above"), one, name="share")
-    else:
-        slope, shift = graph.constant("slope", calibration[:, 0]), graph.constant("shift", calibration[:, 1])
-        odds = graph.apply("Add", graph.apply("Mul", scores, slope, name="sloped"), shift, name="log_odds")
-        share = graph.apply("Sigmoid", odds, name="share")
-    if two:
-        score = graph.apply("Squeeze", scores, last, name="score")
-        positive = graph.apply("Cast", graph.apply("Greater", score, zero, name="above_zero"), name="code", to=7)
-        other = graph.apply("Sub", one, share, name="other")
-        graph.apply("Concat", other, share, name="probability", axis=1)
-        graph.apply("Gather", classes, positive, name="label")
-    else:
-        score = graph.apply("Identity", scores, name="score")
-        code = graph.apply("ArgMax", score, name="code", axis=1, keepdims=0)
-        total = graph.apply("ReduceSum", share, last, name="total", keepdims=1)
-        some = graph.apply("Greater", total, zero, name="some")
-        divisor = graph.apply("Where", some, total, one, name="divisor")
-        normal = graph.apply("Div", share, divisor, name="normal")
-        prior = graph.constant("prior", np.asarray(model.prior_, dtype=float))
-        graph.apply("Where", some, normal, prior, name="probability")
-        graph.apply("Gather", classes, code, name="label")
-    kind = np.dtype(object) if model.classes_.dtype.kind == "U" else model.classes_.dtype
-    graph.output("label", kind, ["n"])
+    two, is_text = len(model.classes_) == 2, model.classes_.dtype.kind == "U"
+    share = _share(graph, getattr(model, "calibration_", None), scores)
+    code = _answer_two(graph, scores, share) if two else _answer_many(graph, scores, share, model.prior_)
+    names = model.classes_.astype(object) if is_text else model.classes_
+    graph.apply("Gather", graph.constant("classes", names), code, name="label")
+    graph.output("label", names.dtype, ["n"])
     graph.output("score", np.dtype(float), ["n"] if two else ["n", len(model.classes_)])
     graph.output("probability", np.dtype(float), ["n", len(model.classes_)])
+
+
+def _share(graph: _Graph, calibration: AnyArray | None, scores: str) -> str:
+    """The probability that every score stands for by itself."""
+    if calibration is not None:
+        slope, shift = graph.constant("slope", calibration[:, 0]), graph.constant("shift", calibration[:, 1])
+        odds = graph.apply("Add", graph.apply("Mul", scores, slope, name="sloped"), shift, name="log_odds")
+        return graph.apply("Sigmoid", odds, name="share")
+    zero, one, half = (graph.constant(f"share{v}", np.array(v)) for v in (0.0, 1.0, 0.5))
+    shifted = graph.apply("Mul", graph.apply("Add", scores, one, name="shifted"), half, name="half")
+    return graph.apply("Min", graph.apply("Max", shifted, zero, name="above"), one, name="share")
+
+
+def _answer_two(graph: _Graph, scores: str, share: str) -> str:
+    """Draw score and probability; the class code is named."""
+    last, one = graph.constant("axis", np.array([1])), graph.constant("one", np.array(1.0))
+    score = graph.apply("Squeeze", scores, last, name="score")
+    graph.apply("Concat", graph.apply("Sub", one, share, name="other"), share, name="probability", axis=1)
+    above = graph.apply("Greater", score, graph.constant("threshold", np.array(0.0)), name="above_zero")
+    return graph.apply("Cast", above, name="code", to=7)
+
+
+def _answer_many(graph: _Graph, scores: str, share: str, shares: Any) -> str:
+    """Shares are made to add up to one; the prior stands where all are zero."""
+    last, one = graph.constant("axis", np.array([1])), graph.constant("one", np.array(1.0))
+    total = graph.apply("ReduceSum", share, last, name="total", keepdims=1)
+    some = graph.apply("Greater", total, graph.constant("nothing", np.array(0.0)), name="some")
+    divisor = graph.apply("Where", some, total, one, name="divisor")
+    normal = graph.apply("Div", share, divisor, name="normal")
+    prior = graph.constant("prior", np.asarray(shares, dtype=float))
+    graph.apply("Where", some, normal, prior, name="probability")
+    return graph.apply("ArgMax", graph.apply("Identity", scores, name="score"), name="code", axis=1, keepdims=0)

@@ -135,9 +135,15 @@ def fit(
             n_jobs=jobs,
         )
     remarks(note for note in fitted.model.record.remarks if note not in table.remarks)
-    for column, reason in fitted.model.plan.left_out.items():
-        if column != label and column not in drop:
-            remark(f"Column {column!r} is left out: {reason}.")
+    left_out = fitted.model.plan.left_out.items()
+    remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out if name not in (label, *drop))
+    _write(fitted, model, report, overwrite)
+    show_facts(_facts(fitted, model, report), json)
+    if model is None:
+        remark("The model was not saved: pass --model FILE to keep it.")
+
+
+def _write(fitted: Any, model: Path | None, report: Path | None, overwrite: bool) -> None:
     if model is not None:
         fitted.model.save(model, overwrite=overwrite)
     if report is not None:
@@ -145,9 +151,6 @@ def fit(
 
         with waiting("Writing the report ..."):
             write_report(fitted, report, overwrite=overwrite)
-    show_facts(_facts(fitted, model, report), json)
-    if model is None:
-        remark("The model was not saved: pass --model FILE to keep it.")
 
 
 def _facts(fitted: Any, model: Path | None, report: Path | None) -> dict[str, Any]:

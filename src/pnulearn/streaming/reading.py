@@ -25,28 +25,8 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     [0, 1, 2, 3, 4]
     """
     waiting: queue.Queue = queue.Queue(maxsize=AHEAD)
-    stopped = threading.Event()
-    end = object()
-
-    def put(item: object) -> bool:
-        while not stopped.is_set():
-            try:
-                waiting.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def fetch() -> None:
-        try:
-            for item in items:
-                if not put((item, None)):
-                    return
-            put((end, None))
-        except BaseException as error:
-            put((end, error))
-
-    thread = threading.Thread(target=fetch, name="pnulearn-reader", daemon=True)
+    stopped, end = threading.Event(), object()
+    thread = threading.Thread(target=_fetch, args=(items, waiting, stopped, end), name="pnulearn-reader", daemon=True)
     thread.start()
     try:
         while True:
@@ -59,6 +39,28 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     finally:
         stopped.set()
         thread.join()
+
+
+def _fetch(items: Iterable, waiting: queue.Queue, stopped: threading.Event, end: object) -> None:
+    """Put (item, None) for every item, and `end` last, with the error if there was one."""
+    try:
+        for item in items:
+            if not _put((item, None), waiting, stopped):
+                return
+        _put((end, None), waiting, stopped)
+    except BaseException as error:
+        _put((end, error), waiting, stopped)
+
+
+def _put(pair: object, waiting: queue.Queue, stopped: threading.Event) -> bool:
+    """Whether there was room before the caller stopped."""
+    while not stopped.is_set():
+        try:
+            waiting.put(pair, timeout=0.1)
+            return True
+        except queue.Full:
+            continue
+    return False
 
 
 def part_blocks(part: Part, source: Source, design: Design, *, labels: bool = True) -> Iterator[Block]:

@@ -55,8 +55,8 @@ def _refuse_giant(column: Column, center: float) -> None:
     if len(off) and distance[row] / GIANT > max(float(np.median(off)), abs(center) / GIANT):
         raise TableError(
             f"Column {column.name!r} holds {column.data[row]:.3g} in row {row + 1}, more than {GIANT:g} times as far "
-            "off as the other cells usually are: scaled to it, they would all look alike. Correct or empty the cell, or name it "
-            f"with --missing {column.data[row]:g} if it means missing."
+            "off as the other cells usually are: scaled to it, they would all look alike. Correct or empty the cell, "
+            f"or name it with --missing {column.data[row]:g} if it means missing."
         )
 
 
