@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint types contract unit test-lowest dist-check lock bench docs clean
+.PHONY: attack demo test lint types contract unit test-lowest dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -38,6 +38,10 @@ $(LOWEST)/.installed: pyproject.toml $(STAMP)
 	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[io]"
 	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python -e ".[io]" --group lowest
 	touch $@
+
+# Bad inputs against every entry point, each cell with a time limit; the summary is results/attack.md.
+attack: $(STAMP)
+	$(PY) -m tests.attack.run
 
 # Wheel and sdist, tried in empty environments.
 dist-check: $(STAMP)

@@ -78,8 +78,11 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
-        known = labels.labeled
-        predicted = self.predict(X)[known]
+        predicted, known = self.predict(X), labels.labeled
+        check_consistent_length(predicted, labels.codes)
+        if len(known) == 0:
+            raise ValueError("y holds no labelled row, so there is no accuracy. Use pnulearn.pnu_risk with labels.")
+        predicted = predicted[known]
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(accuracy_score(labels.classes[labels.codes[known]], predicted, sample_weight=weight))
 

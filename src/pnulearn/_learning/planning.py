@@ -12,6 +12,7 @@ from pnulearn._basis.kernels import choose_basis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.settings import Settings
 from pnulearn._problem.folds import row_keys
+from pnulearn._problem.inputs import refuse_underflow
 from pnulearn._problem.labels import decode_labels
 from pnulearn._statistics.blocks import ArrayBatch, blocks_of
 from pnulearn._statistics.design import Design
@@ -39,6 +40,7 @@ def design_from_rows(
 
 def design_of(settings: Settings, reading: Design, rows: NDArray, codes: NDArray, dtype: str) -> Design:
     """Choose basis functions from rows as `learn_from_rows` would from all rows."""
+    refuse_underflow(rows)
     keys = row_keys(rows, reading.seed)
     basis = choose_basis(settings.kernel, rows, codes >= 0, keys, settings.centers, settings.bandwidth)
     return Design(reading.columns, reading.classes, basis, int(settings.cv), reading.seed, dtype, reading.unlabeled)

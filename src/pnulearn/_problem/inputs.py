@@ -25,9 +25,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
     Missing, masked, infinite, text and date values are refused with their row and column.
     """
-    X = unmasked(X, "X")
-    _refuse_strange_columns(X)
-    X = X if sparse.issparse(X) or _column_kinds(X) else _numbers(X)
+    X = refuse_strange(X)
     options: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": np.float64,
@@ -43,8 +41,15 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         raise ValueError(f"{str(error).splitlines()[0]} First at {place}. {IMPUTE}") from None
     _refuse_overflow(X, found)
     if reset:
-        _refuse_underflow(found)
+        refuse_underflow(found)
     return found
+
+
+def refuse_strange(X: Any) -> Any:
+    """X without masks, words and dates; an array of Python objects becomes one of numbers."""
+    X = unmasked(X, "X")
+    _refuse_strange_columns(X)
+    return X if sparse.issparse(X) or _column_kinds(X) else _numbers(X)
 
 
 def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray:
@@ -195,7 +200,8 @@ def _refuse_overflow(X: Any, found: Any) -> None:
     )
 
 
-def _refuse_underflow(found: Any) -> None:
+def refuse_underflow(found: Any) -> None:
+    """Refuse rows so small that their powers vanish."""
     values = found.data if sparse.issparse(found) else found
     largest = max(values.max(), -values.min()) if values.size else 0.0
     if 0 < largest < SMALLEST:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pnulearn._problem.inputs import refuse_strange
 from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 from pnulearn._statistics.design import Design
 
@@ -61,11 +62,16 @@ class ArrayBatch:
         """Checked input."""
         if sparse.issparse(X):
             raise TypeError("Sparse rows cannot be read in one pass: pass dense blocks, or use PNUClassifier.fit.")
-        X = np.asanyarray(X)
+        X = np.asanyarray(refuse_strange(X))
+        X = X.astype(float) if X.dtype.kind == "O" else X  # columns of pandas' own types
         if X.ndim != 2 or X.shape[1] == 0:
             raise ValueError(f"Each batch of X needs shape (n_rows, n_columns), got {X.shape}.")
         if X.dtype.kind not in "biuf":
-            raise ValueError(f"X holds {X.dtype} values; numbers are needed.")
+            raise ValueError(f"X holds {X.dtype} values; numbers are needed. Complex numbers and records are not.")
+        if isinstance(y, np.ma.MaskedArray):  # what is masked is missing
+            y = np.array([None if label is np.ma.masked else label for label in y] + [None], dtype=object)[:-1]
+        if y is not None and np.ndim(y) != 1:
+            raise ValueError(f"y should be a 1d array with one label per row, got shape {np.shape(y)}.")
         if y is not None and not isinstance(y, np.ndarray):
             y = np.array(y.to_list() if hasattr(y, "to_list") else list(y), dtype=object)
         if y is not None and len(y) != len(X):
@@ -84,6 +90,8 @@ class ArrayBatch:
         np.subtract(self.X.T, origin[:, None], out=out, casting="same_kind")
 
     def label_counts(self) -> dict[Any, int]:
+        if self.y is None:
+            raise ValueError("y is None: pass pairs (X, y) in which y has a label or a missing value for every row.")
         return dict(Counter(None if is_missing(label) else label for label in list(self.y)))
 
     def codes(self, classes: NDArray, unlabeled: Any) -> NDArray:

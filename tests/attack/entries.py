@@ -1,0 +1,97 @@
+"""The entry points by name: each takes rows, labels or scores and gives numbers to look at."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedKFold, estimate_prior, make_pnu_scorer
+from pnulearn.advice import advise_for
+from pnulearn.baselines import S4VM, EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier, WellSVM
+from pnulearn.metrics import compare, pnu_auc, pnu_f1, pnu_precision, pnu_recall, pnu_risk
+from pnulearn.streaming import fit_files
+from tests.attack.inputs import SCORES, X, Y
+
+QUICK = {"prior": 0.4, "mix": 0.2, "alpha": 0.1, "random_state": 0}
+RIVALS = (EntropyRegularizedClassifier, LaplacianSVM, S4VM, SMIRClassifier, WellSVM)
+METHODS = ("auto", "energy", "em", "scores", "kernel_mean", "bbe")
+
+
+def quick(**parameters: Any) -> PNUClassifier:
+    return PNUClassifier(**(QUICK | {"bandwidth": 1.0} | parameters))
+
+
+@cache
+def model() -> PNUClassifier:
+    return quick().fit(X, Y)
+
+
+@cache
+def plain() -> LogisticRegression:
+    known = ~np.isnan(Y)
+    return LogisticRegression().fit(X[known], Y[known])
+
+
+def _folds(rows: Any, y: Any) -> Any:
+    return np.concatenate([test for _, test in PNUStratifiedKFold(3, random_state=0).split(rows, y)])
+
+
+LEARN: dict[str, Callable[[Any, Any], Any]] = {
+    "fit": lambda rows, y: quick().fit(rows, y).coef_,
+    "fit_linear": lambda rows, y: PNUClassifier("pnu", kernel="linear", **QUICK).fit(rows, y).coef_,
+    "fit_logistic": lambda rows, y: quick(loss="logistic").fit(rows, y).coef_,
+    "partial_fit": lambda rows, y: quick().partial_fit(rows, y, classes=[0, 1]).decision_function(X),
+    "fit_files": lambda rows, y: fit_files(quick(), (rows, y), dtype="float64").coef_,
+    **{
+        rival.__name__: lambda rows, y, rival=rival: (
+            rival(prior=0.4, bandwidth=1.0, cv=2, random_state=0).fit(rows, y).decision_function(X)
+        )
+        for rival in RIVALS
+    },
+    **{
+        f"prior_{name}": lambda rows, y, name=name: (
+            estimate_prior(rows, y, method=None if name == "auto" else name, random_state=0).value
+        )
+        for name in METHODS
+    },
+}
+ANSWER: dict[str, Callable[[Any], Any]] = {
+    "predict": lambda rows: model().predict(rows),
+    "predict_proba": lambda rows: model().predict_proba(rows),
+    "decision_function": lambda rows: model().decision_function(rows),
+}
+JUDGE: dict[str, Callable[[Any, Any], Any]] = {
+    "score": lambda rows, y: model().score(rows, y),
+    "scorer": lambda rows, y: make_pnu_scorer(0.4)(model(), rows, y),
+    "compare": lambda rows, y: compare(model(), model(), rows, y, 0.4).first.value,
+    "advise_for": lambda rows, y: advise_for(model(), rows, y, prior=0.4).variance_ratio,
+}
+LABELS: dict[str, Callable[[Any], Any]] = {"folds": lambda y: _folds(None, y)}
+METRICS: dict[str, Callable[[Any, Any], Any]] = {
+    metric.__name__: lambda y, s, metric=metric: metric(y, s, prior=0.4).value
+    for metric in (pnu_risk, pnu_auc, pnu_precision, pnu_recall, pnu_f1)
+}
+WRAPPED: dict[str, Callable[[Any, Any], Any]] = {
+    "LabeledOnly": lambda rows, y: LabeledOnly(LogisticRegression()).fit(rows, y).decision_function(X)
+}
+
+
+@cache
+def expected(entry: str) -> Any:
+    """The answer to the clean rows and labels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for table, arguments in (
+            ({**LEARN, **JUDGE, **WRAPPED}, (X, Y)),
+            (ANSWER, (X,)),
+            (LABELS, (Y,)),
+            (METRICS, (Y, SCORES)),
+        ):
+            if entry in table:
+                return np.asarray(table[entry](*arguments), dtype=float)
+    raise KeyError(entry)

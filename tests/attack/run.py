@@ -1,0 +1,58 @@
+"""Run every cell in processes of their own, with a time limit for each, and write the summary (`make attack`)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections import Counter
+from pathlib import Path
+
+from tests.attack.cells import Cell, judge, read_cells
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 120  # for one cell, also on a busy machine
+OUTCOMES = ("right", "clear", "silent wrong", "raw", "hang")
+
+
+def run_all(cells: list[Cell]) -> list[tuple[Cell, str, str]]:
+    """Outcomes in order; a process that does not answer is ended and replaced."""
+    context = multiprocessing.get_context("spawn")
+    pool, results = context.Pool(1), []
+    for cell in cells:
+        try:
+            outcome, found = pool.apply_async(judge, (cell,)).get(SECONDS)
+        except multiprocessing.TimeoutError:
+            outcome, found = "hang", f"no answer within {SECONDS} s"
+            pool.terminate()
+            pool = context.Pool(1)
+        results.append((cell, outcome, found))
+    pool.terminate()
+    return results
+
+
+def summarise(results: list[tuple[Cell, str, str]]) -> str:
+    """A table by entry point, and every cell that is neither right nor clear."""
+    lines = [
+        "# Bad inputs against every entry point",
+        "",
+        "Written by `make attack`; what each cell must do stands in tests/attack/table.csv.",
+        "",
+        f"| entry | cells | {' | '.join(OUTCOMES)} |",
+        f"|---|{'---|' * (1 + len(OUTCOMES))}",
+    ]
+    for entry in ["all", *dict.fromkeys(cell.entry for cell, _, _ in results)]:
+        counts = Counter(outcome for cell, outcome, _ in results if entry in ("all", cell.entry))
+        lines.append(f"| {entry} | {counts.total()} | {' | '.join(str(counts[o]) for o in OUTCOMES)} |")
+    faults = [one for one in results if one[1] not in OUTCOMES[:2]]
+    lines += ["", "## Faults", ""] if faults else []
+    lines += [
+        f"- {cell.name} ({cell.must}): {outcome}, {' '.join(found.split())[:160]}" for cell, outcome, found in faults
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    text = summarise(run_all(read_cells()))
+    (ROOT / "results" / "attack.md").write_text(text, encoding="utf-8")
+    print(text)
+    sys.exit("## Faults" in text)
