@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: attack demo test lint types contract unit test-lowest dist-check lock bench docs clean
+.PHONY: attack demo test lint types contract unit fuzz test-lowest dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -25,6 +25,10 @@ contract: $(STAMP)
 
 unit: $(STAMP)
 	$(PY) -m pytest -n 2 --cov --cov-report=term
+
+# 10,000 damaged model files and 2,000 damaged tables; `make test` tries a few hundred.
+fuzz: $(STAMP)
+	$(PY) tests/files/fuzz.py --out results/fuzz.md
 
 # The oldest versions that pyproject.toml promises, in an environment of their own.
 LOWEST := $(VENV)-lowest

@@ -38,6 +38,7 @@ def contents(folder):
         (["fit", "in.csv", *FIT, "-m", "./in.csv", "--overwrite"], "is also FILE"),
         (["fit", "in.csv", *FIT, "-m", "hard.csv", "--overwrite"], "is also FILE"),
         (["fit", "in.csv", *FIT, "-m", "soft.csv", "--overwrite"], "is also FILE"),
+        (["fit", "[i]*.csv", *FIT, "-m", "in.csv", "--overwrite"], "is also FILE"),
         (["fit", "in.csv", *FIT, "-m", "x", "-r", "x"], "--report 'x' is also --model"),
         (["fit", "in.csv", *FIT, "-m", "new/../x", "-r", "x"], "--report 'x' is also --model"),
         (["predict", "in.csv", "-m", "m.pnu", "-o", "m.pnu"], "--out 'm.pnu' is also --model"),

@@ -121,3 +121,13 @@ def test_the_supervised_model_never_saw_the_unlabelled_rows(hostile, findings):
     scores[labeled] = model.validation_scores_
     estimate = estimate_risk([scores[codes == k] for k in (1, 0, -1)], prior, findings.comparison.first.mix)
     assert findings.comparison.second.value == pytest.approx(estimate.value)
+
+
+def test_the_page_forbids_scripts_and_the_network_by_its_policy(findings):
+    page = render(findings)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "script-src" not in rules  # so that the default holds
+    assert page.index(policy[0]) < page.index("<style>")  # a policy binds only what comes after it

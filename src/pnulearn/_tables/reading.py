@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pnulearn._tables.bounds import read_bounded, refuse_vast_parquet
 from pnulearn._tables.columns import MISSING, Cells
 from pnulearn._tables.delimited import HEAD_BYTES, Dialect, as_utf8, read_delimited
 from pnulearn._tables.errors import TableError, need_arrow, rename_doubled
@@ -117,7 +118,7 @@ def _unpack(raw: bytes, source: str) -> bytes:
     if kind is None:
         return raw
     try:
-        return pa.CompressedInputStream(pa.BufferReader(raw), kind).read()
+        return read_bounded(pa.CompressedInputStream(pa.BufferReader(raw), kind), len(raw), source)
     except OSError as error:
         raise TableError(f"{source} cannot be unpacked: it was cut short or damaged ({error}).") from None
 
@@ -131,6 +132,11 @@ def _read_typed(raw: bytes, source: str) -> Any:
     kind = "Parquet" if raw.startswith(b"PAR1") else "Feather"
     file = pa.BufferReader(raw)
     try:
-        return pq.ParquetFile(file).read() if kind == "Parquet" else ipc.open_file(file).read_all()
+        parquet = pq.ParquetFile(file) if kind == "Parquet" else None
+        if parquet is not None:
+            refuse_vast_parquet(parquet.metadata, len(raw), source)
+        table = ipc.open_file(file).read_all() if parquet is None else parquet.read()
+        table.validate(full=True)  # damaged lengths and offsets would end the process when they are used
+        return table
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{source} is not a complete {kind} file ({error}).") from None

@@ -54,9 +54,11 @@ def read_kinds(pairs: list[str]) -> dict[str, str]:
 def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: Any) -> None:
     """Refuse outputs that would destroy something, before any work is done; keys are the names of their options."""
     from pnulearn._files.outputs import Output, check_outputs
+    from pnulearn._tables.stacking import expand
 
     asked = [Output(path, kind, name, "--overwrite") for name, (path, kind) in outputs.items() if path is not None]
-    names = {f"FILE {k + 1}" if k else "FILE": path for k, path in enumerate(inputs.pop("file"))}
+    files = expand(inputs.pop("file"))
+    names = {f"FILE {k + 1}" if k else "FILE": path for k, path in enumerate(files)}
     names |= {f"--{name}": path for name, path in inputs.items()}
     try:
         check_outputs(*asked, inputs=names, overwrite=overwrite)
