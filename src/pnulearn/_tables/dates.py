@@ -31,7 +31,6 @@ class Moments:
     days: NDArray
     has_date: bool = True
     day_first: bool | None = None
-    is_guess: bool = False
 
 
 def read_dates(texts: Sequence[str], day_first: bool | None = None) -> Moments:
@@ -49,17 +48,16 @@ def read_dates(texts: Sequence[str], day_first: bool | None = None) -> Moments:
     parts = _parts(pc.extract_regex(array, _PATTERN))
     first, second = _numbers(parts["first"]), _numbers(parts["second"])
     dotted = np.array([mark in (".", "-") for mark in parts["mark"].to_pylist()], dtype=bool)
-    guess = day_first is None and bool(np.any(~np.isnan(first) & ~dotted))
-    if guess:
+    if day_first is None and np.any(~np.isnan(first) & ~dotted):
         proven = np.nanmax(np.where(dotted, 0, first)) > 12, np.nanmax(np.where(dotted, 0, second)) > 12
-        day_first, guess = proven[0] or not proven[1], not any(proven)
+        day_first = bool(proven[0] or not proven[1])
     swapped = ~dotted & (day_first is False)
     day, month = np.where(swapped, second, first), np.where(swapped, first, second)
     year = _numbers(parts["year"])
     year = np.where(year < 100, year + np.where(year < 70, 2000, 1900), year)
     iso = ~np.isnan(_numbers(parts["y"]))
     days = _days(*(np.where(iso, _numbers(parts[k]), v) for k, v in (("y", year), ("m", month), ("d", day))))
-    return Moments(days + np.nan_to_num(_time_of_day(parts)), True, day_first, guess)
+    return Moments(days + np.nan_to_num(_time_of_day(parts)), True, day_first)
 
 
 def _parts(found: Any) -> dict[str, Any]:

@@ -51,7 +51,6 @@ def columns(
     table = open_table(file, missing, encoding, delimiter, no_header)
     without = dict.fromkeys(drop, "by request") | ({label: "the label"} if label else {})
     plan = learn_plan(table, without=without, kinds=wanted, most_categories=most_categories)
-    remarks(plan.remarks)
     if label:
         remarks(_label_remarks(table, plan, label, positive, unlabeled))
     show_rows(describe_columns(table, plan), json)

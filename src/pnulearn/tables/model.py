@@ -196,7 +196,7 @@ def fit_table(
         time.perf_counter() - start,
         _versions(),
         command,
-        [*table.remarks, *targets.remarks, *plan.remarks, *giveaways, *remarks],
+        [*table.remarks, *targets.remarks, *giveaways, *remarks],
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -32,7 +32,6 @@ class ColumnPlan:
 
     columns: tuple[UsedColumn, ...]
     left_out: dict[str, str]
-    remarks: list[str] = field(default_factory=list)
 
     @property
     def feature_names(self) -> list[str]:
