@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._machine.extras import import_extra
 from pnulearn.metrics.scorer import decode_for
-from pnulearn.priors.given import read_share
+from pnulearn.priors.given import read_prior
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
 ASSUMED_RATES = (0.2, 0.2)
@@ -32,8 +32,9 @@ class Advice:
         Labelled negative rows.
     n_unlabeled : int
         Unlabelled rows.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     error_rates : (float, float), optional
         Shares of positives and of negatives that the model gets wrong.
     measured : bool
@@ -160,8 +161,9 @@ def advise(
         Labelled negative rows.
     n_unlabeled : int
         Unlabelled rows.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     error_rates : (float, float), optional
         Shares of positives and of negatives that the model gets wrong.
 
@@ -172,7 +174,7 @@ def advise(
     ('pnu', 0.64, 0.56, 'positive')
     """
     sizes = _checked_sizes(n_positive, n_negative, n_unlabeled)
-    prior = read_share(prior)
+    prior = float(read_prior(prior).mean)
     rates = _checked_rates(error_rates or ASSUMED_RATES)
     psi = Psi.of_rates(*rates, prior=prior, sizes=sizes)
     labeled_only = replace(psi, unlabeled=0.0)
@@ -211,8 +213,9 @@ def advise_for(
         Features.
     y : array (rows,)
         Labels; missing values and `unlabeled` mark unlabelled rows.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional

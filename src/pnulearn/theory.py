@@ -207,18 +207,45 @@ def risk_variance(risk: Risk, covariance: NDArray) -> float:
     return float(np.einsum("ci,cij,cj->", risk.table, covariance, risk.table))
 
 
-def best_mix(prior: float, covariance: NDArray) -> float:
+def prior_slope(mix: float, means: NDArray) -> float:
+    """How fast the PNU risk changes with the prior that it is written in, given the mean losses (3, 2) of g and −g.
+
+    Every risk is linear in the prior. For the zero-one loss this is (FNR − FPR) + η (FNR + FPR − 1).
+
+    >>> fnr, fpr, called = 0.3, 0.1, 0.4
+    >>> means = np.array([[fnr, 1 - fnr], [1 - fpr, fpr], [1 - called, called]])
+    >>> round(prior_slope(0.5, means), 3)  # 0.2 - 0.3
+    -0.1
+    """
+    return float(np.sum((pnu(0.75, mix).table - pnu(0.25, mix).table) * means)) / 0.5
+
+
+def best_mix(prior: float, covariance: NDArray, prior_sd: float = 0.0, means: NDArray | None = None) -> float:
     """The mix in [−1, 1] whose PNU risk has the least variance, for any loss and any number of rows.
 
+    A prior that is known up to a standard deviation adds (prior_sd × slope)², for which mean losses (3, 2) are needed.
     On either side of 0 the variance is a parabola in the mix; the lower of the two clipped minima is taken.
     """
-    sides = [best_share(pn(prior), pu(prior), covariance), -best_share(pn(prior), nu(prior), covariance)]
-    return min(sides, key=lambda mix: risk_variance(pnu(prior, mix), covariance))
+
+    def slope(mix: float) -> float:
+        return prior_sd * prior_slope(mix, means) if means is not None and prior_sd else 0.0
+
+    def total(mix: float) -> float:
+        return risk_variance(pnu(prior, mix), covariance) + slope(mix) ** 2
+
+    sides = [
+        side * best_share(pn(prior), other(prior), covariance, (slope(0.0), slope(side)))
+        for side, other in ((1.0, pu), (-1.0, nu))
+    ]
+    return min(sides, key=total)
 
 
-def best_share(base: Risk, other: Risk, covariance: NDArray) -> float:
-    """γ in [0, 1] of least variance in (1 − γ) base + γ other: PNPU, PNNU or PUNU, for any loss."""
-    step = other + (-1.0) * base
-    curvature = risk_variance(step, covariance)
-    slope = float(np.einsum("ci,cij,cj->", base.table, covariance, step.table))
+def best_share(base: Risk, other: Risk, covariance: NDArray, drifts: tuple[float, float] = (0.0, 0.0)) -> float:
+    """γ in [0, 1] of least variance in (1 − γ) base + γ other: PNPU, PNNU or PUNU, for any loss.
+
+    `drifts` is one more error that both risks share, with these standard deviations and signs.
+    """
+    step, drift = other + (-1.0) * base, drifts[1] - drifts[0]
+    curvature = risk_variance(step, covariance) + drift**2
+    slope = float(np.einsum("ci,cij,cj->", base.table, covariance, step.table)) + drifts[0] * drift
     return float(np.clip(-slope / curvature, 0, 1)) if curvature > 0 else 0.0

@@ -24,7 +24,7 @@ class Cut(ClassifierMixin, BaseEstimator):
 
 def test_decisions_that_differ_between_the_ends_are_counted():
     X = np.linspace(0.05, 0.95, 10)[:, None]
-    found = prior_sensitivity(Cut(), X, None, PriorEstimate(0.3, 0.2, 0.4, 0.9, "energy", 0.3))
+    found = prior_sensitivity(Cut(), X, None, PriorEstimate.of_range(0.2, 0.4))
     assert found.changed.tolist() == [False] * 6 + [True] * 2 + [False] * 2
     assert found.decisions.sum(axis=1).tolist() == [2, 3, 4]
     assert str(found) == "Between prior 0.200 and 0.400, 2 of 10 decisions change (20.0%)."
@@ -44,4 +44,4 @@ def test_our_own_classifier_is_refitted_at_both_ends():
 
 def test_an_estimate_without_interval_has_no_ends():
     with pytest.raises(ValueError, match="n_bootstrap above 0"):
-        prior_sensitivity(Cut(), np.zeros((2, 1)), None, PriorEstimate(0.3, np.nan, np.nan, 0.9, "energy", 0.3))
+        prior_sensitivity(Cut(), np.zeros((2, 1)), None, PriorEstimate(0.3, "energy", 0.3))

@@ -22,10 +22,11 @@ from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
 from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.settings import Settings
-from pnulearn._problem.inputs import read_features
+from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn.priors.estimate import PriorEstimate
 
 
 class PNUClassifier(PartiallyLabeledClassifier):
@@ -44,9 +45,10 @@ class PNUClassifier(PartiallyLabeledClassifier):
         "rbf" (Gaussians), "laplace" (exp(−|x − c|₁ / σ)) or "polynomial" (cubic), all around `centers` and without
         intercept, or "linear", with an unpenalised intercept.
     prior
-        share of positives in the population; a mapping from class to share for more than two classes; the name of a
-        method or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None estimates
-        it (`AutoPrior`).
+        share of positives in the population; a mapping from class to share for more than two classes; a pair such as
+        (0.1, 0.3), which is a 90 % range, or a distribution from `scipy.stats`; a `PriorEstimate`; the name of a method
+        or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None estimates it
+        (`AutoPrior`). A number is taken as certain; all else as what it is, a distribution that `risk_` takes along.
     mix
         η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
     alpha
@@ -64,7 +66,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
     cv
         number of folds, a scikit-learn splitter, or pairs of row numbers.
     sampling
-        "case_control" if the unlabelled rows alone stand for the population, "single_set" if all rows do.
+        were the labelled rows drawn at random from the population? "single_set" says yes: then all rows stand for it,
+        and how many labels of each class there are tells the prior. "case_control" says no or not known: labels may
+        have been gathered by class, and the unlabelled rows alone stand for the population.
     unlabeled
         the value in y that marks unlabelled rows; missing values always do.
     pos_label
@@ -81,7 +85,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
     classes_
         (negative, positive), or all classes in order.
     prior_
-        the prior used; `prior_interval_` its 90 % confidence interval if it was estimated.
+        the prior used; `prior_interval_` its 90 % interval, `prior_estimate_` its whole distribution.
+    prior_doubt_
+        what speaks against a prior that was given, or None.
     mix_, alpha_, bandwidth_
         the best candidate's values.
     search_
@@ -111,6 +117,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     prior_: Any
     prior_interval_: tuple[Any, Any] | None
+    prior_estimate_: PriorEstimate
 
     def __init__(
         self,
@@ -157,6 +164,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         y: ArrayLike | Labels,
         sample_weight: ArrayLike | None = None,
         *,
+        at_random: ArrayLike | None = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
     ) -> PNUClassifier:
@@ -173,6 +181,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
             Labels; missing values and `unlabeled` mark unlabelled rows.
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
+        at_random : array of bool (rows,), optional
+            Labelled rows that were drawn at random from the population, beside others gathered by class: a few of them
+            tell the prior better than any estimate. With sampling="single_set" all of them were.
         X_val : like X, optional
             Held-out rows to judge candidates on, instead of cross-validation.
         y_val : like y, optional
@@ -181,6 +192,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         settings = Settings.of(self.get_params(deep=False))
         reader = self._blank()  # so that a refused fit leaves this classifier as it was
         samples = reader._read_problem(X, y, sample_weight)
+        samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)))
         held_out = reader._read_held_out(X_val, y_val)
         names = getattr(reader, "feature_names_in_", None)
         learnt = learn_from_rows(settings, samples, reader.classes_, held_out=held_out, feature_names=names)

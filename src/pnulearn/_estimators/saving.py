@@ -15,9 +15,13 @@ from pnulearn._files.shapes import refuse_other_types
 from pnulearn._learning.learnt import OPTIONAL, Learnt
 from pnulearn._learning.selection import SearchTable
 from pnulearn.losses import Loss
+from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.priors.estimate import PriorEstimate
 
 PLAIN = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
 NUMBERS = ("coef_", "intercept_", "centers_", "bandwidths_", "calibration_", "prior_")
+
+LEARNT_TYPES = (SearchTable, RiskEstimate, PriorEstimate)  # dataclasses that a fitted model holds
 
 Model = TypeVar("Model", bound=BaseEstimator)
 
@@ -124,4 +128,5 @@ def _plain_parameters(model: BaseEstimator) -> dict[str, Any]:
     """Parameters as plain values. A loss becomes its name; splitters are no longer needed and become the default."""
     defaults = type(model)().get_params()
     named = {name: value.name if isinstance(value, Loss) else value for name, value in model.get_params(False).items()}
-    return {name: value if isinstance(value, PLAIN) else defaults[name] for name, value in named.items()}
+    kept = (*PLAIN, PriorEstimate)
+    return {name: value if isinstance(value, kept) else defaults[name] for name, value in named.items()}

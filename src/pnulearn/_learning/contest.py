@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pnulearn._basis.basis import Basis
+from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.search import Model
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
@@ -63,16 +64,19 @@ class Contest:
         scores = model.validation_scores
         if not all(np.isfinite(part).all() for part in (model.coef, model.intercept, search.weight)):
             raise self._unsolvable()
+        judging = scores if model.judging_scores is None else model.judging_scores
         return Learnt(
             classes=self.classes,
             prior=self.prior.value,
             prior_interval=self.prior.interval,
+            prior_estimate=self.prior,
             risk_used=self.mixes.risk,
             search=search,
             bandwidth=float(search.bandwidths[bandwidth]),
             mix=float(search.mixes[mix]),
             alpha=float(search.alphas[alpha]),
-            risk=validation_risk(validated, scores, self.prior.shares),
+            risk=validation_risk(validated, judging, self.prior),
+            prior_doubt=self._doubt(validated, judging),
             n_features_in=validated.X.shape[1],
             feature_names_in=feature_names,
             validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
@@ -98,6 +102,12 @@ class Contest:
             "and sample weights."
         )
 
+    def _doubt(self, validated: Samples, scores: NDArray) -> str | None:
+        """What speaks against a prior that was given."""
+        if not self.prior.is_known or len(self.classes) > 2:
+            return None
+        return doubt_prior(validated, scores[0], float(self.prior))
+
     def _weigh(self, zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:
         if self.settings.selection == "average":
             return average_weights(zero_one, squared, n_labels, shares=self.mixes.shares)
@@ -105,7 +115,7 @@ class Contest:
         return best_candidate(zero_one, squared, n_labels, tie_break=self.settings.tie_break, **order)
 
 
-def validation_risk(rows: Samples, scores: NDArray, shares: NDArray) -> RiskEstimate | None:
+def validation_risk(rows: Samples, scores: NDArray, prior: PriorEstimate) -> RiskEstimate | None:
     """The PNU zero-one risk of a model whose scores (K, n) on these rows are held out, NaN where they are not."""
     if rows.n_classes > 2 or np.isnan(scores[0]).all():
         return None
@@ -113,4 +123,4 @@ def validation_risk(rows: Samples, scores: NDArray, shares: NDArray) -> RiskEsti
     positive, negative, population = (len(group) > 0 for group in groups)
     if not ((positive and negative) or ((positive or negative) and population)):
         return None
-    return estimate_risk([scores[0, g] for g in groups], shares[1], weights=[rows.weight[g] for g in groups])
+    return estimate_risk([scores[0, g] for g in groups], prior, weights=[rows.weight[g] for g in groups])

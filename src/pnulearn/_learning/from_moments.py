@@ -20,6 +20,7 @@ from pnulearn._solvers.candidates import Mixes
 from pnulearn._statistics.row_sample import RowSample
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.given import is_vague, read_prior
 from pnulearn.priors.resolve import resolve_prior
 
 Recount = Callable[[list[Fits]], list[Fits]]
@@ -49,20 +50,22 @@ def learn_from_moments(
         model = assemble_moments(problem, search.weight, settings.n_jobs)
     rows = _weigh_samples(statistics, sample, sampling)
     if sample is not None:
-        scores = _out_of_fold(problem, fits, search.weight, sample)
-        model = replace(model, validation_scores=scores)
+        folds = _cross_weights(contest, fits, search.weight)
+        model = replace(model, validation_scores=_out_of_fold(problem, fits, folds, sample))
     names = None if design.columns is None else np.array(design.columns, dtype=object)
     learnt = contest.conclude(search, model, rows, names)
     return replace(learnt, validation_scores=None)  # of a sample, which the user has never seen
 
 
 def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowSample | None) -> PriorEstimate:
-    """As given, from all rows' moments, or by another method from the sample."""
+    """As given, from all rows' moments and labels drawn at random, or by another method from the sample."""
     counts, design, prior = statistics.counts, statistics.design, settings.prior
-    if prior is None and counts.all() and can_validate(statistics):
-        return prior_from_moments(statistics, design.seed, settings.n_jobs)
+    if counts[-1] and (prior is None or is_vague(prior)):
+        evidence = _evidence(settings, statistics)
+        if evidence:
+            return evidence[0].combine(*evidence[1:])
     by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
-    if by_labels or isinstance(prior, numbers.Real | Mapping):
+    if by_labels or isinstance(prior, numbers.Real | Mapping | PriorEstimate) or is_vague(prior):
         rows = _count_samples(statistics, settings.sampling)
     elif sample is not None:
         rows = _weigh_samples(statistics, sample, settings.sampling)
@@ -72,6 +75,21 @@ def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowS
             "the method needs rows. Pass the prior as a number, or fit from files."
         )
     return resolve_prior(prior, rows.X, rows.codes, rows.weight, classes=design.classes, random_state=design.seed)
+
+
+def _evidence(settings: Settings, statistics: PNUStatistics) -> list[PriorEstimate]:
+    """What the user knows, what labels drawn at random say, and what the moments of U say."""
+    counts, design = statistics.counts, statistics.design
+    found = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
+    if settings.sampling == "single_set":
+        found.append(PriorEstimate.of_counts(counts[:-1]))
+    if counts.all() and can_validate(statistics):
+        try:
+            found.append(prior_from_moments(statistics, design.seed, settings.n_jobs))
+        except ValueError:  # the classes look alike, which matters only if there is nothing else to go by
+            if not found:
+                raise
+    return found
 
 
 def _count_samples(statistics: PNUStatistics, sampling: Sampling) -> Samples:
@@ -102,13 +120,23 @@ def _refuse_no_validation(statistics: PNUStatistics) -> None:
     )
 
 
-def _out_of_fold(problem: MomentProblem, fits: list[Fits], weight: NDArray, sample: RowSample) -> NDArray:
-    """Scores (K, n) of the sample's rows by the weighted candidates that did not see their fold, NaN without any."""
+def _cross_weights(contest: Contest, fits: list[Fits], weight: NDArray) -> list[NDArray]:
+    """For every fold the candidates' weights without it; those of all folds where no other fold can be judged."""
+    n_folds = len(fits[0].candidates)
+    pooled = [[one.tally_without(fold) for one in fits] for fold in range(n_folds)]
+    return [
+        weight if any(tally is None for tally in others) else contest.tabulate([t for t in others if t]).weight
+        for others in pooled
+    ]
+
+
+def _out_of_fold(problem: MomentProblem, fits: list[Fits], weights: list[NDArray], sample: RowSample) -> NDArray:
+    """Scores (K, n) of the sample's rows by candidates that neither saw nor were weighed by their fold, or NaN."""
     scores = np.full((len(problem.outputs), len(sample.codes)), np.nan)
     basis, folds = problem.statistics.design.basis, sample.folds(problem.statistics.design)
     prepared = basis.prepare(sample.X)
     for fold in np.unique(folds):
-        members = np.flatnonzero(folds == fold)
+        members, weight = np.flatnonzero(folds == fold), weights[fold]
         pairs = [(int(index), fits[index].candidates[fold]) for index in np.flatnonzero(weight.any(axis=(1, 2)))]
         parts = [(index, candidates.average(weight[index])) for index, candidates in pairs if candidates is not None]
         if parts:

@@ -15,7 +15,7 @@ from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.contest import Contest
 from pnulearn._learning.feasible import feasible_risk, refuse_if_too_large
 from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.search import Problem, assemble, explore
+from pnulearn._learning.search import Explored, Problem, assemble, explore
 from pnulearn._learning.settings import Settings
 from pnulearn._learning.splits import content_splits, own_splits
 from pnulearn._problem.folds import row_keys
@@ -49,10 +49,13 @@ def learn_from_rows(
     with contest.solving():
         explored = explore(problem, settings.n_jobs, settings.verbose)
         search = contest.tabulate([result.tally for result in explored if result.tally is not None])
-        model = assemble(problem, explored, search.weight, settings.n_jobs)
+        folds = _cross_weights(contest, explored) if held_out is None else []
+        model = assemble(problem, explored, search.weight, folds, settings.n_jobs)
     validated = samples if held_out is None else held_out
     learnt = contest.conclude(search, model, validated, feature_names)
     _warn_if_short(solver, settings)
+    if learnt.prior_doubt:
+        warnings.warn(learnt.prior_doubt, UserWarning, stacklevel=3)
     calibration = _calibration(settings, learnt, samples, validated, model.validation_scores, shares)
     return replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0, calibration=calibration)
 
@@ -62,8 +65,25 @@ def _open_contest(settings: Settings, samples: Samples, classes: NDArray, keys: 
     X, codes = samples.X, samples.codes
     basis = choose_basis(settings.kernel, X, codes >= 0, keys, settings.centers, settings.bandwidth)
     refuse_if_too_large(len(codes), basis)
-    prior = resolve_prior(settings.prior, X, codes, samples.weight, classes=classes, random_state=settings.seed)
+    prior = resolve_prior(
+        settings.prior,
+        X,
+        codes,
+        samples.weight,
+        classes=classes,
+        random_state=settings.seed,
+        random_counts=samples.random_counts,
+    )
     return Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
+
+
+def _cross_weights(contest: Contest, explored: list[Explored]) -> list[NDArray]:
+    """For every fold the candidates' weights as the other folds alone would have them: no row judges its own choice."""
+    n_folds = len(explored[0].judged)
+    if n_folds < 2:
+        return []
+    tallies = [[result.tally_without(fold) for result in explored] for fold in range(n_folds)]
+    return [contest.tabulate(without).weight for without in tallies]
 
 
 def _calibration(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pnulearn._learning.selection import SearchTable
 from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.priors.estimate import PriorEstimate
 
 # A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.
 OPTIONAL = frozenset({"validation_scores", "feature_names_in"})
@@ -24,6 +25,7 @@ class Learnt:
     classes: NDArray
     prior: Any
     prior_interval: tuple[Any, Any] | None
+    prior_estimate: PriorEstimate
     risk_used: str
     search: SearchTable
     bandwidth: float
@@ -37,6 +39,7 @@ class Learnt:
     calibration: NDArray | None = None
     n_iter: int = 1
     converged: bool = True
+    prior_doubt: str | None = None
 
     def attributes(self) -> dict[str, Any]:
         """Names with the underscore, and values."""

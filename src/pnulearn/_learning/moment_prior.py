@@ -7,7 +7,7 @@ it. `pnulearn.priors.ScorePrior` does the same with rows in memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moment
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn._statistics.packing import unpack
 from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn.priors import density
 from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 
 REPLICATES = 500
 CONFIDENCE = 0.9
+LEAST_SHARE = 0.02
 LEAST_GAP = 1e-3  # between the mean scores of two classes, as in ScorePrior
 
 
@@ -46,10 +48,25 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
             "Held-out scores do not tell the labelled classes apart, so U says nothing about their shares. Pass the "
             "prior as a number, label more rows, or add columns in which the classes differ."
         )
+    if len(groups) == 3:
+        return _of_ratio(groups)
     rng = np.random.default_rng(seed)
     drawn = np.stack([group.replicates(rng) for group in groups], axis=1)
     replicates = np.array([_shares(one) for one in drawn if _gap(one[:-1]) >= LEAST_GAP])
     return settle(_shares(means), replicates, groups[-1].count, CONFIDENCE, "scores")
+
+
+def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
+    """Two classes: the ratio varies normally around the prior, by a row more or less of either class at the least."""
+    raw = float(_shares(np.stack([group.mean for group in groups])))
+    theta = float(np.clip(raw, LEAST_SHARE, 1 - LEAST_SHARE))
+    factors = np.array([1 - theta, theta, 1.0]) ** 2
+    of_means = np.array([group.covariance[0, 0] / group.count for group in groups])
+    one_row = factors[:2] @ [1 / group.count**2 for group in groups[:2]]
+    gap = float(groups[1].mean[0] - groups[0].mean[0])
+    estimate = settle(raw, [], groups[-1].count, CONFIDENCE, "scores")
+    mass = density.normal_mass(raw, float(np.sqrt(factors @ of_means / gap**2 + one_row)))
+    return replace(estimate, mass=mass)
 
 
 def held_out_scores(statistics: PNUStatistics, n_jobs: int | None = None) -> list[HeldOutScores]:

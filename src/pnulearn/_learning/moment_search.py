@@ -51,6 +51,12 @@ class Fits:
 
     candidates: tuple[RidgeCandidates | None, ...]
     tally: Tally | None
+    by_fold: tuple[Tally | None, ...] = ()  # before errors were counted
+
+    def tally_without(self, fold: int) -> Tally | None:
+        """The tallies of all folds but one, None if there are none."""
+        others = [tally for number, tally in enumerate(self.by_fold) if number != fold and tally is not None]
+        return sum(others[1:], start=others[0]) if others else None
 
 
 def explore_moments(problem: MomentProblem, n_jobs: int | None = None) -> list[Fits]:
@@ -119,7 +125,7 @@ def _explore(problem: MomentProblem, index: int) -> Fits:
         return Fits((None,) * len(sums), None)
     fitted = [fit_candidates(problem, total - fold) for fold in sums]
     tallies = [tally_of_moments(one, problem.groups(fold)) for one, fold in zip(fitted, sums, strict=True)]
-    return Fits(tuple(fitted), sum(tallies[1:], start=tallies[0]))
+    return Fits(tuple(fitted), sum(tallies[1:], start=tallies[0]), tuple(tallies))
 
 
 def can_validate(statistics: PNUStatistics) -> bool:

@@ -83,8 +83,12 @@ class Explored:
     @property
     def tally(self) -> Tally | None:
         """Pooled over the splits."""
-        tallies = [one.tally for one in self.judged]
-        return sum(tallies[1:], start=tallies[0]) if tallies else None
+        return self.tally_without(None) if self.judged else None
+
+    def tally_without(self, fold: int | None) -> Tally:
+        """Pooled over all splits but one."""
+        tallies = [one.tally for number, one in enumerate(self.judged) if number != fold]
+        return sum(tallies[1:], start=tallies[0])
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Model:
     coef: NDArray
     intercept: NDArray
     validation_scores: NDArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
+    judging_scores: NDArray | None = None  # the same by candidates weighed without the row's own fold
 
 
 def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
@@ -110,8 +115,17 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
     ]
 
 
-def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs: int | None = None) -> Model:
-    """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight."""
+def assemble(
+    problem: Problem,
+    explored: list[Explored],
+    weight: NDArray,
+    fold_weights: Sequence[NDArray] = (),
+    n_jobs: int | None = None,
+) -> Model:
+    """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight.
+
+    `fold_weights` are the candidates' weights that each fold is judged with, where they differ from `weight`.
+    """
     bandwidths = np.flatnonzero(weight.any(axis=(1, 2)))
     tasks = [(problem, explored[index], index, weight[index]) for index in bandwidths]
     parts = map_in_threads(_assemble_bandwidth, tasks, n_jobs)
@@ -121,7 +135,22 @@ def assemble(problem: Problem, explored: list[Explored], weight: NDArray, n_jobs
         np.stack(coefs, axis=1),
         np.sum(intercepts, axis=0),
         np.sum(scores, axis=0),
+        _judging_scores(problem, explored, fold_weights) if len(fold_weights) else None,
     )
+
+
+def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Sequence[NDArray]) -> NDArray:
+    """Out-of-fold scores (K, n) of the candidates as they are weighed for each fold; NaN for rows never held out."""
+    n_outputs = 1 if len(problem.prior) == 2 else len(problem.prior)
+    scores = np.full((n_outputs, len(problem.samples.codes)), np.nan)
+    for fold, (weight, (_, test)) in enumerate(zip(fold_weights, problem.splits, strict=True)):
+        parts = [
+            result.judged[fold].mixed_scores(weight[index], result.reduced.coordinates[test])
+            for index, result in enumerate(explored)
+            if weight[index].any()
+        ]
+        scores[:, test] = np.sum(parts, axis=0)
+    return scores
 
 
 @lru_cache(maxsize=1)

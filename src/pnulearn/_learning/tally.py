@@ -55,7 +55,7 @@ class Tally:
     def effective_labels(self, prior: NDArray) -> float:
         """The number n of labels drawn from the population that would fix the PN risk as well: 1 / Σ θ_c² / n_c."""
         seen = self.weight[:-1] > 0
-        return float(1 / np.sum(prior[seen] ** 2 / self.weight[:-1][seen]))
+        return float(1 / np.sum(prior[seen] ** 2 / self.weight[:-1][seen])) if seen.any() else 0.0
 
     def _means(self, sums: NDArray) -> NDArray:
         return sums / np.where(self.weight > 0, self.weight, 1.0)

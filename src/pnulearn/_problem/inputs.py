@@ -103,6 +103,20 @@ def unmasked(array: Any, name: str) -> Any:
     return np.ma.getdata(array)
 
 
+def read_mask(at_random: ArrayLike | None, n_rows: int) -> NDArray | None:
+    """A yes or no for every row; None stays None."""
+    if at_random is None:
+        return None
+    mask = np.asarray(at_random)
+    if mask.dtype.kind in "iuf" and np.isin(mask, (0, 1)).all():
+        mask = mask.astype(bool)
+    if mask.dtype.kind != "b" or mask.shape != (n_rows,):
+        raise ValueError(
+            f"at_random must say True or False for each of the {n_rows} rows, got {mask.dtype} of shape {mask.shape}."
+        )
+    return mask
+
+
 def _refuse_strange_columns(X: Any) -> None:
     """Dates and categories in a data frame turn into meaningless numbers, so they are named and refused."""
     for name, kind in _column_kinds(X):

@@ -19,6 +19,9 @@ class Samples:
 
     `sampling` says which rows stand for the population: the unlabelled ones ("case_control", the paper), or all
     rows ("single_set": one sample of which some rows happen to be labelled).
+
+    `at_random` marks labelled rows that were drawn at random from the population, beside others that were gathered by
+    class; with "single_set" all of them were.
     """
 
     X: Any
@@ -26,6 +29,7 @@ class Samples:
     weight: NDArray
     n_classes: int = 2
     sampling: Sampling = "case_control"
+    at_random: NDArray | None = None
 
     @property
     def labeled(self) -> NDArray:
@@ -49,12 +53,24 @@ class Samples:
     @property
     def counts(self) -> NDArray:
         """Total weight of the labelled rows of each class."""
-        labeled = self.labeled
-        return np.bincount(self.codes[labeled], weights=self.weight[labeled], minlength=self.n_classes)
+        return self._count(self.labeled)
+
+    @property
+    def random_counts(self) -> NDArray | None:
+        """The same of rows whose labels were drawn at random from the population, None if there are none."""
+        if self.sampling == "single_set":
+            return self.counts
+        if self.at_random is None or not self.at_random.any():
+            return None
+        return self._count(np.flatnonzero(self.at_random & (self.codes != UNLABELED)))
 
     def take(self, rows: NDArray) -> Samples:
         """The same problem on some of its rows."""
-        return Samples(self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling)
+        at_random = None if self.at_random is None else self.at_random[rows]
+        return Samples(self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling, at_random)
+
+    def _count(self, rows: NDArray) -> NDArray:
+        return np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)
 
 
 def population_of(codes: NDArray, sampling: Sampling) -> NDArray:

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
+from pnulearn.metrics.rates import N_PRIORS
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
-from pnulearn.priors.given import read_share
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.given import read_prior, read_share
 from pnulearn.theory import forced_mix
 
 # which pairs (P, N), (P, U), (U, N) the rows of P, N and U take part in
@@ -28,7 +30,7 @@ def pnu_auc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    prior: float,
+    prior: Any,
     mix: float | Literal["optimal"] = "optimal",
     confidence: float = 0.95,
     unlabeled: Any = None,
@@ -42,8 +44,9 @@ def pnu_auc(
         Labels; missing values and `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     mix
         as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least estimated
         variance. The estimate may exceed 1 if mix is near −1 or 1.
@@ -61,7 +64,8 @@ def pnu_auc(
     >>> print(pnu_auc(y, score, prior=0.4))
     0.9262 ± 0.0938, 95 % interval 0.5264 to 1.0000 (mix 0.07)
     """
-    prior, confidence = read_share(prior), read_share(confidence, "confidence")
+    belief, confidence = read_prior(prior), read_share(confidence, "confidence")
+    prior = float(belief.mean)
     groups = split_scored_rows(y_true, unlabeled, pos_label)
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
     wins = pairs_won(*samples)
@@ -69,7 +73,7 @@ def pnu_auc(
     weights, constant = _combination(eta, prior)
     _refuse_empty(weights, samples, eta)
     value = float(weights @ _shares(wins)) + constant
-    stderr = _stderr(weights, wins)
+    stderr = float(np.hypot(_stderr(weights, wins), _drift(eta, belief, wins)))
     low, high = normal_interval(value, stderr, confidence)
     edge = max(stderr, 0.5 / (len(samples[0]) + len(samples[1])))
     bent_low, bent_high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)
@@ -120,6 +124,14 @@ def _stderr(weights: NDArray, wins: Sequence[NDArray]) -> float:
     variance = float(weights @ _covariance(wins, 0.0) @ weights)
     # Perfect separation shows no variance; it is not certain for that.
     return float(np.sqrt(variance or weights @ _covariance(wins, PSEUDO_ROWS) @ weights))
+
+
+def _drift(mix: float, belief: PriorEstimate, wins: Sequence[NDArray]) -> float:
+    """How much the estimate varies over what the prior may be."""
+    if not belief.spread or not mix:
+        return 0.0
+    combinations = [_combination(mix, float(point)) for point in belief.points(N_PRIORS)]
+    return float(np.std([weights @ _shares(wins) + constant for weights, constant in combinations]))
 
 
 def _combination(mix: float, prior: float) -> tuple[NDArray, float]:

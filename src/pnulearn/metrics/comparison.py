@@ -15,10 +15,10 @@ from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk
 from pnulearn.metrics.scorer import decode_for, signed_scores
-from pnulearn.metrics.spread import BORROWED_ROWS
-from pnulearn.priors.given import read_share
+from pnulearn.metrics.spread import BORROWED_ROWS, loss_pairs
+from pnulearn.priors.given import read_prior
 from pnulearn.risks import Risk, pnu
-from pnulearn.theory import forced_mix, heuristic_mix
+from pnulearn.theory import forced_mix, heuristic_mix, prior_slope
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def compare(
     model_b: Any,
     X: Any,
     y: ArrayLike,
-    prior: float,
+    prior: Any,
     *,
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
@@ -112,8 +112,9 @@ def compare(
         Features.
     y : array (rows,)
         Labels; missing values and `unlabeled` mark unlabelled rows.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     confidence : float
@@ -124,15 +125,15 @@ def compare(
         The positive class, by default the greater label.
     """
     labels = decode_for((model_a, model_b), y, unlabeled, pos_label)
-    prior = read_share(prior)
+    belief = read_prior(prior)
     negative, positive = labels.classes
     answers = [signed_scores(model, X, negative, positive) for model in (model_a, model_b)]
     for scores in answers:
         check_consistent_length(scores, labels.codes)
     rows = labels.groups
     first, second = ([scores[group] for group in rows] for scores in answers)
-    mix = _shared_mix(prior, *map(len, rows))
-    return compare_scores(first, second, prior, mix, loss=loss, confidence=confidence)
+    mix = _shared_mix(float(belief.mean), *map(len, rows))
+    return compare_scores(first, second, belief, mix, loss=loss, confidence=confidence)
 
 
 def _shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
@@ -144,7 +145,7 @@ def _shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int
 def compare_scores(
     scores: Sequence[NDArray],
     others: Sequence[NDArray],
-    prior: float,
+    prior: Any,
     mix: float,
     *,
     loss: str | Loss = "zero_one",
@@ -158,8 +159,9 @@ def compare_scores(
         g on P, on N and on U.
     others : sequence of three arrays
         The same of the second model.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     mix : float
         η, the same for both.
     loss : str or Loss
@@ -167,13 +169,22 @@ def compare_scores(
     confidence : float
         Probability that the interval is to hold the truth with.
     """
-    loss, risk = as_loss(loss), pnu(prior, mix)
-    first, second = (estimate_risk(groups, prior, mix, loss, confidence) for groups in (scores, others))
-    variance = paired_variance(risk, loss, scores, others)
-    stderr = float(np.sqrt(variance))
+    loss, belief = as_loss(loss), read_prior(prior)
+    first, second = (estimate_risk(groups, belief, mix, loss, confidence) for groups in (scores, others))
+    variance = paired_variance(pnu(float(belief.mean), mix), loss, scores, others)
+    stderr = float(np.hypot(np.sqrt(variance), belief.spread * _slope_gap(mix, loss, scores, others)))
     margin = NormalDist().inv_cdf((1 + confidence) / 2) * stderr
     gap = first.value - second.value
     return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
+
+
+def _slope_gap(mix: float, loss: Loss, scores: Sequence[NDArray], others: Sequence[NDArray]) -> float:
+    """How fast the difference of the risks changes with the prior."""
+    slopes = [
+        prior_slope(mix, np.array([loss_pairs(g, loss).mean(axis=0) if len(g) else (0.0, 0.0) for g in groups]))
+        for groups in (scores, others)
+    ]
+    return slopes[0] - slopes[1]
 
 
 def paired_variance(risk: Risk, loss: Loss, scores: Sequence[NDArray], others: Sequence[NDArray]) -> float:

@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from pnulearn.priors.estimate import PriorEstimate
+
 ROUNDS = 5  # of reweighted least squares, each with the variances of the last fit
-QUANTILES = (np.arange(150) + 0.5) / 150
+N_QUANTILES, FEWER_QUANTILES = 150, 50  # of each rate: for one prior, and for each of several
+N_PRIORS = 15
+
+
+class ContradictedPrior(ValueError):
+    """A prior under which the rows that were seen are impossible."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +51,19 @@ class Called:
             likely = (size * (design @ rates + offset) + 1) / (size + 2)
         return rates
 
-    def posterior(self) -> tuple[NDArray, NDArray]:
-        """A grid of FNR and FPR, (2, 22500), with posterior probabilities under Jeffreys' priors.
+    def posterior(self, n_quantiles: int = N_QUANTILES) -> tuple[NDArray, NDArray]:
+        """A grid of FNR and FPR, (2, n²), with posterior probabilities under Jeffreys' priors.
 
         Quantiles of the two samples that say most span the grid; the likelihood of the third weighs it.
         """
         scale = np.array([self.prior**2, (1 - self.prior) ** 2, 1.0])
         with np.errstate(divide="ignore"):
             third = int(np.argmax(scale * self.likely * (1 - self.likely) / self.size))
-        rates = self._grid(third)
+        rates = self._grid(third, n_quantiles)
         found = rates[third]
         inside = (found > 0) & (found < 1)
         if not inside.any():
-            raise ValueError(
+            raise ContradictedPrior(
                 f"A prior of {self.prior:g} contradicts {self.share[2]:.3g} of the unlabelled rows called positive "
                 f"and error rates near {self.likely[0]:.3g} (positives) and {self.likely[1]:.3g} (negatives)."
             )
@@ -66,12 +73,13 @@ class Called:
         weight = np.exp(logs - logs.max())
         return rates[:2], weight / weight.sum()
 
-    def _grid(self, third: int) -> NDArray:
-        """FNR, FPR and share called positive, (3, 22500): two from Beta quantiles, the third from the tie."""
+    def _grid(self, third: int, n_quantiles: int) -> NDArray:
+        """FNR, FPR and share called positive, (3, n²): two from Beta quantiles, the third from the tie."""
+        quantiles = (np.arange(n_quantiles) + 0.5) / n_quantiles
         errors = self.size * self.share
         pair = [index for index in range(3) if index != third]
-        axes = [betaincinv(errors[i] + 0.5, self.size[i] - errors[i] + 0.5, QUANTILES) for i in pair]
-        rates = np.zeros((3, len(QUANTILES) ** 2))  # all three ties are computed below, so nothing may be undefined
+        axes = [betaincinv(errors[i] + 0.5, self.size[i] - errors[i] + 0.5, quantiles) for i in pair]
+        rates = np.zeros((3, n_quantiles**2))  # all three ties are computed below, so nothing may be undefined
         rates[pair] = np.reshape(np.meshgrid(*axes), (2, -1))
         fnr, fpr, called = rates
         rates[third] = (
@@ -80,3 +88,32 @@ class Called:
             self.prior * (1 - fnr) + (1 - self.prior) * fpr,
         )[third]
         return rates
+
+
+def rates_under(share: NDArray, size: NDArray, prior: PriorEstimate) -> tuple[NDArray, NDArray, NDArray]:
+    """Priors, FNR and FPR (2, ·), and their probabilities, over all that the prior may be.
+
+    The prior keeps its distribution: what the model calls positive among U helped to find it and is not counted again.
+    """
+    points = prior.points(N_PRIORS)
+    n_quantiles = N_QUANTILES if len(points) == 1 else FEWER_QUANTILES
+    parts = []
+    for point in points:
+        try:
+            parts.append((point, *Called(share, size, float(point)).posterior(n_quantiles)))
+        except ContradictedPrior:
+            continue
+    if not parts:
+        Called(share, size, float(prior.mean)).posterior()
+    priors = np.concatenate([np.full(len(weight), point) for point, _, weight in parts])
+    probability = np.concatenate([weight for _, _, weight in parts]) / len(parts)
+    return priors, np.concatenate([rates for _, rates, _ in parts], axis=1), probability
+
+
+def weighted_quantiles(values: NDArray, probability: NDArray, confidence: float) -> tuple[float, float]:
+    """The ends between which that part of the probability lies."""
+    order = np.argsort(values)
+    reached = np.cumsum(probability[order])
+    tails = np.array([1 - confidence, 1 + confidence]) / 2
+    low, high = values[order][np.minimum(np.searchsorted(reached, tails), len(values) - 1)]
+    return float(low), float(high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -12,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
+from pnulearn.metrics.rates import rates_under, weighted_quantiles
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
-from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances
-from pnulearn.priors.given import read_share
+from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances, smoothed_means
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.given import read_prior, read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
-from pnulearn.theory import best_mix, forced_mix, heuristic_mix, risk_variance
+from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
 Kind = Literal["rate", "mean"]
@@ -26,7 +29,7 @@ def pnu_risk(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    prior: float,
+    prior: Any,
     mix: Mix = "optimal",
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
@@ -46,8 +49,10 @@ def pnu_risk(
         Labels; missing values and `unlabeled` mark unlabelled rows.
     y_score
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
-    prior
-        share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from: a number, which is taken as
+        certain; or what is known about it, a 90 % range, a distribution from `scipy.stats` or the answer of
+        `estimate_prior`. The risk is then the one expected under it, and its interval contains what is not known.
     mix
         weight of U in [−1, 1]; −1, 0, 1 are the NU, PN and PU risks. "optimal" has the least estimated variance for
         these rows, "heuristic" would have it for equal variances and unlimited U. Numbers and "heuristic" are exactly
@@ -83,7 +88,7 @@ def pnu_risk(
 
 def estimate_risk(
     scores: Sequence[ArrayLike],
-    prior: float,
+    prior: Any,
     mix: Mix = "optimal",
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
@@ -97,8 +102,9 @@ def estimate_risk(
     ----------
     scores : sequence of three arrays
         g on P, on N and on U.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     mix : float or str
         Weight η of U in [−1, 1], or the rule that chooses it, as in `pnu_risk`.
     loss : str or Loss
@@ -110,17 +116,23 @@ def estimate_risk(
     nonnegative : bool
         Clip the class risk that is read off U at zero.
     """
-    loss = as_loss(loss)
-    prior = read_share(prior)
+    loss, belief = as_loss(loss), read_prior(prior)
     pairs = [loss_pairs(g, loss) for g in scores]
     samples = [LossSample.of(pair, None if weights is None else weights[i]) for i, pair in enumerate(pairs)]
-    eta = choose_mix(samples, prior, mix)
-    estimate = judge(pnu(prior, eta), samples, eta, confidence, kind="rate" if isinstance(loss, ZeroOne) else "mean")
-    return _clipped(estimate, prior, samples) if nonnegative else estimate
+    theta = float(belief.mean)
+    eta = choose_mix(samples, theta, mix, belief.spread)
+    kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
+    estimate = judge(pnu(theta, eta), samples, eta, confidence, kind)
+    if belief.spread:
+        estimate = _under_belief(estimate, belief, samples, kind)
+    return _clip(estimate, theta, samples) if nonnegative else estimate
 
 
-def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix) -> float:
-    """The mix as a number. "optimal" and "heuristic" fall back on PN, PU or NU if U, N or P is missing."""
+def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix, prior_sd: float = 0.0) -> float:
+    """The mix as a number. "optimal" and "heuristic" fall back on PN, PU or NU if U, N or P is missing.
+
+    "optimal" counts the uncertainty of the prior in, so that the risk is never less certain than that of the labels.
+    """
     if isinstance(mix, Real) and -1 <= float(mix) <= 1:
         return float(mix)
     if mix not in ("optimal", "heuristic"):
@@ -131,7 +143,8 @@ def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix) -> float:
         return forced
     if mix == "heuristic":
         return heuristic_mix(prior, *sizes[:2])
-    return best_mix(prior, reconciled_covariances(samples, prior))
+    means = smoothed_means(samples, prior) if prior_sd else None
+    return best_mix(prior, reconciled_covariances(samples, prior), prior_sd, means)
 
 
 def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind) -> RiskEstimate:
@@ -153,12 +166,43 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
 
 
+def _under_belief(
+    estimate: RiskEstimate, belief: PriorEstimate, samples: Sequence[LossSample], kind: Kind
+) -> RiskEstimate:
+    """The same estimate with what is not known about the prior in its standard error and its interval.
+
+    Error rates: the posterior of both rates under every prior. Other losses: the distances of the prior's own interval
+    times the slope join those of the samples.
+    """
+    means = smoothed_means(samples, float(belief.mean))
+    slope = prior_slope(estimate.mix, means)
+    stderr = float(np.hypot(estimate.stderr, belief.spread * slope))
+    if kind == "rate":
+        low, high = _posterior_interval(belief, samples, estimate.confidence)
+    else:
+        ends = belief.within(estimate.confidence)
+        moves = sorted(slope * (end - belief.mean) for end in ends)
+        low = estimate.value - np.hypot(estimate.value - estimate.low, min(moves[0], 0.0))
+        high = estimate.value + np.hypot(estimate.high - estimate.value, max(moves[1], 0.0))
+    low, high = min(float(low), estimate.value), max(float(high), estimate.value)
+    return replace(estimate, stderr=stderr, low=low, high=high)
+
+
+def _posterior_interval(belief: PriorEstimate, samples: Sequence[LossSample], confidence: float) -> tuple[float, float]:
+    """Ends of the error rate, from the errors among P and N and the share of U that is called positive."""
+    sides = (0, 1, 1)  # the loss of g is an error on P, that of −g one on N and a row called positive on U
+    share = np.array([sample.mean[side] if sample.size else 0.0 for sample, side in zip(samples, sides, strict=True)])
+    size = np.array([sample.size for sample in samples])
+    priors, rates, probability = rates_under(share, size, belief)
+    return weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
+
+
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> NDArray:
     """The risk's two columns: what it says of the positive class, θ E_P[ℓ(g)], and of the negative one."""
     return np.einsum("ci,ci->i", risk.table, [sample.mean for sample in samples])
 
 
-def _clipped(estimate: RiskEstimate, prior: float, samples: Sequence[LossSample]) -> RiskEstimate:
+def _clip(estimate: RiskEstimate, prior: float, samples: Sequence[LossSample]) -> RiskEstimate:
     """The PNU risk with either class part of its PU (or NU) share kept from falling below zero."""
     share, other = abs(estimate.mix), pu(prior) if estimate.mix > 0 else nu(prior)
     parts = [(1 - share) * class_parts(pn(prior), samples), share * class_parts(other, samples)]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.risk import Mix, pnu_risk
-from pnulearn.priors.given import read_share
+from pnulearn.priors.given import read_prior
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ def make_pnu_scorer(
 
     Parameters
     ----------
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     mix : float or str
         Weight η of U in [−1, 1], or the rule that chooses it, as in `pnu_risk`.
     loss : str or Loss
@@ -87,7 +88,7 @@ def make_pnu_scorer(
     0.86
     """
     as_loss(loss)
-    return PNUScorer(read_share(prior), mix, loss, nonnegative, unlabeled, pos_label)
+    return PNUScorer(float(read_prior(prior).mean), mix, loss, nonnegative, unlabeled, pos_label)
 
 
 def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) -> tuple[Any, Any]:

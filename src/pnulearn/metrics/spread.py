@@ -109,6 +109,13 @@ def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> NDArr
     return np.array([sample.covariance / sample.size for sample in tilted])
 
 
+def smoothed_means(samples: Sequence[LossSample], prior: float) -> NDArray:
+    """Mean losses (3, 2) by Laplace's rule; zero for a sample without rows."""
+    some = [sample for sample in samples if sample.size]
+    smooth = _smooth(samples, prior) if len(some) == len(samples) else samples
+    return np.array([sample.mean if sample.size else np.zeros(2) for sample in smooth])
+
+
 def _smooth(samples: Sequence[LossSample], prior: float) -> list[LossSample]:
     """Samples with a few imagined rows: tosses of a coin if losses are counts, else labelled rows of either class.
 

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pnulearn.losses import ZeroOne
 from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.rates import Called
+from pnulearn.metrics.rates import Called, rates_under, weighted_quantiles
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
-from pnulearn.priors.given import read_share
+from pnulearn.priors.given import read_prior, read_share
 
 
-def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
+def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
     """Share of positives among the rows called positive, in a population with that class prior.
 
     Parameters
@@ -29,8 +29,9 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **opti
         Labels; missing values and `unlabeled` mark unlabelled rows.
     y_score
         rows with a score above `threshold` (by default 0; take 0.5 for probabilities) are called positive.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     **options
         threshold, confidence, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
 
@@ -44,7 +45,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **opti
     return _estimate(_precision, y_true, y_score, prior, **options)
 
 
-def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
+def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
     """Share of positives that are called positive, 1 − FNR. Options as in `pnu_precision`.
 
     Parameters
@@ -53,15 +54,16 @@ def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options
         Labels; missing values and `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     **options : object
         Further arguments, passed on.
     """
     return _estimate(_recall, y_true, y_score, prior, **options)
 
 
-def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: Any) -> Estimate:
+def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
     """Harmonic mean of precision and recall in a population with that class prior. Options as in `pnu_precision`.
 
     Parameters
@@ -70,8 +72,9 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: float, **options: An
         Labels; missing values and `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
     **options : object
         Further arguments, passed on.
     """
@@ -90,16 +93,16 @@ def _estimate(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> Estimate:
-    prior, confidence = read_share(prior), read_share(confidence, "confidence")
+    belief, confidence = read_prior(prior), read_share(confidence, "confidence")
     groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
-    called = count_called(scores, groups.weights, prior)
-    value = float(metric(*_shares(called.fit(), prior)))
-    rates, probability = called.posterior()
-    drawn = metric(*_shares(rates, prior))
+    called = count_called(scores, groups.weights, float(belief.mean))
+    value = float(metric(*_shares(called.fit(), called.prior)))
+    priors, rates, probability = rates_under(called.share, called.size, belief)
+    drawn = metric(*_shares(rates, priors))
     mean = probability @ drawn
     stderr = float(np.sqrt(probability @ (drawn - mean) ** 2))
-    low, high = _quantiles(drawn, probability, confidence)
+    low, high = weighted_quantiles(drawn, probability, confidence)
     return Estimate(value, stderr, min(low, value), max(high, value), confidence=confidence)
 
 
@@ -111,15 +114,7 @@ def count_called(scores: tuple[NDArray, ...], weights: tuple[NDArray, ...], prio
     return Called(np.array(share), np.array(size), prior)
 
 
-def _quantiles(values: NDArray, probability: NDArray, confidence: float) -> tuple[float, float]:
-    order = np.argsort(values)
-    reached = np.cumsum(probability[order])
-    tails = np.array([1 - confidence, 1 + confidence]) / 2
-    low, high = values[order][np.minimum(np.searchsorted(reached, tails), len(values) - 1)]
-    return float(low), float(high)
-
-
-def _shares(rates: NDArray, prior: float) -> tuple[NDArray, NDArray]:
+def _shares(rates: NDArray, prior: NDArray | float) -> tuple[NDArray, NDArray]:
     """Of the population: positives found; and, in two rows, positives missed and negatives called positive."""
     return prior * (1 - rates[0]), np.stack([prior * rates[0], (1 - prior) * rates[1]])
 

@@ -1,66 +1,223 @@
-"""The answer of every prior estimator: a value, an interval, and how it was found."""
+"""What is known about the class prior: a distribution, with the number that is used and an interval read off it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
+
+from pnulearn._machine.extras import import_extra
+from pnulearn.priors import density
+
+CONFIDENCE = 0.9
+START = 0.5  # of every class in a Dirichlet distribution that knows nothing: Jeffreys' choice
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PriorEstimate:
-    """Class prior(s) of the unlabelled population with a confidence interval.
+    """Class prior(s) of the population as a distribution.
 
-    With two classes every number belongs to the positive class; with more, `value`, `low`, `high` and `raw` are
-    arrays with one entry per class. `raw` is the estimate before it was moved into the open interval (0, 1);
-    `low` and `high` are NaN when no interval was asked for.
+    With two classes every number belongs to the positive one and `mass` is the distribution over
+    `pnulearn.priors.density.GRID`; with more, numbers are arrays, an entry per class, and `concentration` is that of
+    a Dirichlet distribution around them. Neither is there if the prior is known (then `sd` is 0), or if no interval was
+    asked for (then `sd` is NaN).
 
     Parameters
     ----------
-    value : float
-        The estimate.
-    low : float
-        Lower end of the interval.
-    high : float
-        Upper end of the interval.
-    confidence : float
-        Probability that the interval is to hold the truth with.
+    value : float or array
+        The number that is used: the mean, except where a method has a better one (`ScorePrior`).
     method : str
-        Name of the method.
-    raw : float
-        The estimate before it was moved into (0, 1).
+        Where it comes from, in words.
+    raw : float or array
+        The estimate before it was moved into the open interval (0, 1).
+    confidence : float
+        Of the interval `low` to `high`.
+    mass : array of shape (n_points,) or None
+        Probabilities of the points of the grid.
+    concentration : float or None
+        Σ α of the Dirichlet distribution.
 
     Examples
     --------
-    >>> print(PriorEstimate(0.31, 0.24, 0.38, 0.9, "energy", 0.31))
-    0.310 [0.240, 0.380] (energy, 90% interval)
+    >>> print(PriorEstimate.of_counts([7, 3]))
+    0.318 [0.117, 0.558] (labels drawn at random, 90% interval)
     """
 
     value: Any
-    low: Any
-    high: Any
-    confidence: float
     method: str
-    raw: Any
+    raw: Any = None
+    confidence: float = CONFIDENCE
+    mass: NDArray | None = field(default=None, repr=False)
+    concentration: float | None = None
+
+    @classmethod
+    def known(cls, value: Any) -> PriorEstimate:
+        """A prior that is given and taken as certain."""
+        return cls(value, "given", value, 1.0)
+
+    @classmethod
+    def of_mass(cls, mass: NDArray, method: str, confidence: float = CONFIDENCE) -> PriorEstimate:
+        """Two classes, from the probabilities of the points of the grid; the mean is used."""
+        mean = density.mean(mass)
+        return cls(mean, method, mean, confidence, mass)
+
+    @classmethod
+    def of_counts(cls, counts: ArrayLike, confidence: float = CONFIDENCE) -> PriorEstimate:
+        """From labelled rows that were drawn at random from the population: how many of each class, in code order."""
+        counts = np.asarray(counts, dtype=float)
+        if len(counts) == 2:
+            mass = density.binomial_mass(positive=counts[1], negative=counts[0])
+            return cls.of_mass(mass, "labels drawn at random", confidence)
+        alphas = counts + START
+        return cls._dirichlet(alphas, "labels drawn at random", confidence)
+
+    @classmethod
+    def of_range(cls, low: float, high: float) -> PriorEstimate:
+        """What somebody knows who says "between low and high", meant as a 90 % range."""
+        return cls.of_mass(density.range_mass(low, high, CONFIDENCE), f"between {low:g} and {high:g}")
+
+    @classmethod
+    def _dirichlet(cls, alphas: NDArray, method: str, confidence: float) -> PriorEstimate:
+        shares = alphas / alphas.sum()
+        return cls(shares, method, shares, confidence, concentration=float(alphas.sum()))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the prior was given and is taken as certain."""
+        return self.method == "given"
+
+    @property
+    def shares(self) -> NDArray:
+        """The shares of all classes in code order, (1 − θ, θ) if there are two."""
+        return np.array([1 - self.value, self.value]) if np.ndim(self.value) == 0 else self.value
+
+    @property
+    def mean(self) -> Any:
+        """The mean of the distribution; `value` if there is none."""
+        return self.value if self.mass is None else density.mean(self.mass)
+
+    @property
+    def mode(self) -> Any:
+        """Where the density of θ is greatest; `value` if there is no density on a grid."""
+        if self.mass is None:
+            return self.value
+        per_width = self.mass / np.sqrt(density.GRID * (1 - density.GRID))
+        return float(density.GRID[int(np.argmax(per_width))])
+
+    def points(self, n_points: int) -> NDArray:
+        """Priors that stand for the distribution, all with the same weight; the number in use if it is known."""
+        if self.mass is None:
+            return np.array([self.value])
+        return np.asarray(density.quantiles(self.mass, ((np.arange(n_points) + 0.5) / n_points).tolist()))
+
+    @property
+    def sd(self) -> Any:
+        """The standard deviation: 0 if the prior is known, NaN if nothing is known about its spread."""
+        if self.mass is not None:
+            return density.deviation(self.mass)
+        if self.concentration is not None:
+            return np.sqrt(self.value * (1 - self.value) / (self.concentration + 1))
+        return 0.0 * self.value if self.is_known else np.nan * self.value
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of a two-class prior as far as it is known: 0 where `sd` is NaN."""
+        return density.deviation(self.mass) if self.mass is not None else 0.0
+
+    @property
+    def low(self) -> Any:
+        """Lower end of the interval."""
+        return self.within(self.confidence)[0]
+
+    @property
+    def high(self) -> Any:
+        """Upper end of the interval."""
+        return self.within(self.confidence)[1]
 
     @property
     def interval(self) -> tuple[Any, Any] | None:
         """(low, high), or None if there is none."""
-        return None if np.isnan(self.low).any() else (self.low, self.high)
+        low, high = self.within(self.confidence)
+        return None if np.isnan(low).any() else (low, high)
 
-    @property
-    def shares(self) -> NDArray:
-        """The share of every class in code order: two classes have their negative first."""
-        return np.array([1 - self.value, self.value]) if np.ndim(self.value) == 0 else np.asarray(self.value)
+    def within(self, confidence: float) -> tuple[Any, Any]:
+        """Ends between which the prior lies with that confidence, the number in use included.
+
+        Parameters
+        ----------
+        confidence : float
+            Between 0 and 1.
+        """
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        if self.mass is not None:
+            low, high = density.quantiles(self.mass, tails)
+            return min(low, self.value), max(high, self.value)
+        if self.concentration is not None:
+            a = self.concentration * self.value
+            ends = betaincinv(a[:, None], (self.concentration - a)[:, None], tails)
+            return np.minimum(ends[:, 0], self.value), np.maximum(ends[:, 1], self.value)
+        unknown = 0.0 if self.is_known else np.nan
+        return self.value + unknown, self.value + unknown
+
+    def combine(self, *others: PriorEstimate) -> PriorEstimate:
+        """Together with other evidence that is independent of this: the distribution that agrees with all.
+
+        >>> print(PriorEstimate.of_counts([7, 3]).combine(PriorEstimate.of_range(0.1, 0.3)))
+        0.213 [0.126, 0.313] (labels drawn at random and between 0.1 and 0.3, 90% interval)
+        """
+        parts = [part for part in (self, *others) if part.mass is not None or part.concentration is not None]
+        if not parts or not others:
+            return self
+        method = " and ".join(part.method for part in parts)
+        if np.ndim(self.value) == 0:
+            mass = density.combine([part.mass for part in parts if part.mass is not None])
+            return PriorEstimate.of_mass(mass, method, self.confidence)
+        alphas = sum(part.value * part.concentration - START for part in parts) + START
+        return PriorEstimate._dirichlet(np.maximum(alphas, START), method, self.confidence)
+
+    def with_confidence(self, confidence: float) -> PriorEstimate:
+        """The same distribution with another interval."""
+        return replace(self, confidence=confidence)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PriorEstimate):
+            return NotImplemented
+        return all(_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    def __float__(self) -> float:
+        if np.ndim(self.value):
+            raise TypeError(f"This prior has {len(self.value)} shares, one for each class; see .shares.")
+        return float(self.value)
 
     def __str__(self) -> str:
-        numbers = zip(*np.atleast_1d(self.value, self.low, self.high), strict=True)
-        if np.isnan(self.low).any():
+        low, high = self.within(self.confidence)
+        numbers = list(zip(*np.atleast_1d(self.value, low, high), strict=True))
+        if self.is_known or np.isnan(low).any():
             return ", ".join(f"{value:.3f}" for value, _, _ in numbers) + f" ({self.method}, no interval)"
-        spans = (f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in numbers)
+        spans = (f"{value:.3f} [{below:.3f}, {above:.3f}]" for value, below, above in numbers)
         return ", ".join(spans) + f" ({self.method}, {self.confidence:.0%} interval)"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the density with the number in use and the interval; returns the axes. Two classes only."""
+        if self.mass is None:
+            raise ValueError("Only the distribution of a two-class prior that is not known exactly can be drawn.")
+        if ax is None:
+            with import_extra("report", "Drawing"):
+                import matplotlib.pyplot as plt
+            ax = plt.figure(layout="constrained").subplots()
+        heights = self.mass / np.gradient(density.GRID)
+        ax.plot(density.GRID, heights)
+        inside = (self.low <= density.GRID) & (self.high >= density.GRID)
+        ax.fill_between(density.GRID, heights, where=inside, alpha=0.3, label=f"{self.confidence:.0%} interval")
+        ax.axvline(self.value, linestyle="--", color="0.3", label="used")
+        ax.set(xlabel="class prior", ylabel="density", xlim=(0, 1), ylim=(0, None))
+        ax.legend()
+        return ax
 
 
 def settle(
@@ -71,21 +228,24 @@ def settle(
     method: str,
     value: ArrayLike | None = None,
 ) -> PriorEstimate:
-    """Move an estimate and its bootstrap replicates (first axis) into (0, 1) and read off percentiles.
+    """An estimate and its bootstrap replicates (first axis) as a distribution inside (0, 1), or inside the simplex.
 
     A prior of exactly 0 or 1 makes the risks ill-posed, so every prior stays 1/(n_U + 1) away from both. `value` is
-    given if it is more than the raw estimate moved inside.
+    given if it is more than the raw estimate moved inside. Two classes: the estimate varies normally around the truth,
+    as much as the replicates do. More: a Dirichlet distribution with the replicates' variance, summed over classes.
     """
     raw, replicates = np.asarray(raw, dtype=float), np.asarray(replicates, dtype=float)
     margin = 1 / max(n_unlabeled + 1, 2 * max(raw.size, 1))
     inside = _inside_interval if raw.ndim == 0 else _inside_simplex
     value = inside(raw if value is None else np.asarray(value, dtype=float), margin)
-    low = high = np.full(raw.shape, np.nan)
-    if replicates.size:
-        tail = (1 - confidence) / 2
-        low, high = np.quantile(inside(replicates, margin), [tail, 1 - tail], axis=0)
-        low, high = np.minimum(low, value), np.maximum(high, value)
-    return PriorEstimate(_plain(value), _plain(low), _plain(high), confidence, method, _plain(raw))
+    if not replicates.size:
+        return PriorEstimate(_plain(value), method, _plain(raw), confidence)
+    if raw.ndim == 0:
+        low, high = np.quantile(replicates, [0.16, 0.84])  # a ratio's tails are too heavy for a standard deviation
+        mass = density.normal_mass(float(raw), float(high - low) / 2)
+        return PriorEstimate(float(value), method, float(raw), confidence, mass)
+    total = float(np.sum(value * (1 - value)) / max(replicates.var(axis=0).sum(), 1e-12))
+    return PriorEstimate(value, method, raw, confidence, concentration=max(total - 1, START * len(value)))
 
 
 def _inside_interval(prior: NDArray, margin: float) -> NDArray:
@@ -98,6 +258,16 @@ def _inside_simplex(priors: NDArray, margin: float) -> NDArray:
     room = 1 - margin * priors.shape[-1]
     total = spare.sum(axis=-1, keepdims=True)
     return margin + np.where(total > 0, room * spare / np.where(total > 0, total, 1), room / priors.shape[-1])
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return one is other or (
+        one is not None and other is not None and np.array_equal(one, other, equal_nan=_is_numeric(one))
+    )
+
+
+def _is_numeric(value: Any) -> bool:
+    return not isinstance(value, str)
 
 
 def _plain(value: NDArray) -> Any:

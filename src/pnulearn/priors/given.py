@@ -1,4 +1,8 @@
-"""What a given `prior=` may be, decided here for the whole package: a number, or a share for every class."""
+"""What a given `prior=` may be, decided here for the whole package.
+
+A number or a share for every class is taken as certain. A pair (low, high), a distribution from `scipy.stats` and a
+`PriorEstimate` say how sure one is.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,59 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pnulearn.priors import density
+from pnulearn.priors.estimate import PriorEstimate
+
+
+def read_prior(prior: Any, classes: NDArray | None = None) -> PriorEstimate:
+    """Any form of a given prior as an estimate; `classes` are needed to read a mapping.
+
+    >>> print(read_prior((0.1, 0.3)))
+    0.19 [0.10, 0.30] (between 0.1 and 0.3, 90% interval)
+    """
+    if isinstance(prior, PriorEstimate):
+        return _fitting(prior, classes)
+    if is_vague(prior):
+        if classes is not None and len(classes) > 2:
+            raise ValueError(
+                f"y has {len(classes)} classes, and a range or a distribution describes the share of one of two. Pass "
+                "a mapping from class to share."
+            )
+        return _from_range(prior) if isinstance(prior, tuple) else _from_distribution(prior)
+    if isinstance(prior, Mapping) and classes is None:
+        raise TypeError(f"prior must be a number between 0 and 1 here, got {prior!r}.")
+    if classes is None:
+        return PriorEstimate.known(read_share(prior))
+    shares = read_shares(prior, classes)
+    return PriorEstimate.known(float(shares[1]) if len(classes) == 2 else shares)
+
+
+def is_vague(prior: Any) -> bool:
+    """Whether this is a range or a distribution: knowledge that data may add to."""
+    return isinstance(prior, tuple) or hasattr(prior, "cdf")
+
+
+def _from_range(prior: Any) -> PriorEstimate:
+    if len(prior) != 2:
+        raise ValueError(f"A range for prior has two ends, e.g. prior=(0.1, 0.3), got {prior!r}.")
+    low, high = (read_share(end, "Both ends of prior") for end in prior)
+    if not low < high:
+        raise ValueError(f"The lower end of prior comes first, e.g. prior=(0.1, 0.3), got {prior!r}.")
+    return PriorEstimate.of_range(low, high)
+
+
+def _from_distribution(prior: Any) -> PriorEstimate:
+    name = getattr(getattr(prior, "dist", None), "name", type(prior).__name__)
+    return PriorEstimate.of_mass(density.distribution_mass(prior), f"a {name} distribution")
+
+
+def _fitting(prior: PriorEstimate, classes: NDArray | None) -> PriorEstimate:
+    n_shares = len(prior.shares)
+    n_classes = 2 if classes is None else len(classes)
+    if n_shares != n_classes:
+        raise ValueError(f"The estimate given as prior is for {n_shares} classes, and there are {n_classes}.")
+    return prior
 
 
 def read_share(value: Any, name: str = "prior") -> float:

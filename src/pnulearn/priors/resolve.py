@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from pnulearn.priors.em import EMPrior
 from pnulearn.priors.energy import EnergyPrior
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator
-from pnulearn.priors.given import read_shares
+from pnulearn.priors.given import is_vague, read_prior
 from pnulearn.priors.kernel_mean import KernelMeanPrior
 from pnulearn.priors.km import KMPrior
 from pnulearn.priors.pe import PearsonPrior
@@ -105,46 +107,61 @@ def prior_estimator(method: str | PriorEstimator | None, **options: Any) -> Prio
 
 
 def resolve_prior(
-    prior: Any, X: Any, codes: NDArray, weight: NDArray | None = None, *, classes: ArrayLike, random_state: Any = None
+    prior: Any,
+    X: Any,
+    codes: NDArray,
+    weight: NDArray | None = None,
+    *,
+    classes: ArrayLike,
+    random_state: Any = None,
+    random_counts: NDArray | None = None,
 ) -> PriorEstimate:
-    """The prior as an estimate, whichever way it was given: None, a number, a mapping, a method, an estimator.
+    """All that is known about the prior, as a distribution.
 
-    "labeled" takes the shares among the labelled rows, and so does None if there are no unlabelled rows: they are all
-    we know. A given prior has a zero-width interval. `classes` are the class names in the order of the codes.
-
-    Parameters
-    ----------
-    prior : object
-        None, a number, a mapping, "labeled", a method's name or an estimator.
-    X : array, sparse matrix or data frame (rows, columns)
-        Features.
-    codes : array (rows,)
-        Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
-    weight : array (rows,), optional
-        Weights of the rows.
-    classes : array
-        All labels, in the order of the codes.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
+    A number, a mapping or a `PriorEstimate` is taken as it is. "labeled" takes the shares among the labelled rows, and
+    so does None if there are no unlabelled rows: they are all we know. Otherwise the evidence is put together: what
+    the user knows (a range, a distribution), what rows labelled at random say (`random_counts`, of every class), and
+    what a method reads off the unlabelled rows (None: `AutoPrior`). `classes` are named in the order of the codes.
     """
     classes = np.asarray(classes)
     if (isinstance(prior, str) and prior == "labeled") or (prior is None and not (codes < 0).any()):
-        return _labeled(codes, weight, len(classes))
-    if prior is None or isinstance(prior, PriorEstimator) or (isinstance(prior, str) and prior in METHODS):
-        return prior_estimator(prior, random_state=random_state).estimate(X, codes, weight, len(classes))
-    if isinstance(prior, str):
+        return _labeled(codes, weight, len(classes), random_counts)
+    is_method = prior is None or isinstance(prior, PriorEstimator) or (isinstance(prior, str) and prior in METHODS)
+    if isinstance(prior, str) and not is_method:
         raise ValueError(f"prior={prior!r} is neither a number nor a method: {', '.join(map(repr, METHODS))}.")
-    shares = read_shares(prior, classes)
-    return _given(float(shares[1]) if len(classes) == 2 else shares)
+    if not is_method and not is_vague(prior):
+        return read_prior(prior, classes)
+    evidence = [] if is_method else [read_prior(prior, classes)]
+    if random_counts is not None and random_counts.any():
+        evidence.append(PriorEstimate.of_counts(random_counts))
+    method = prior_estimator(prior if is_method else None, random_state=random_state)
+    if not evidence:
+        return method.estimate(X, codes, weight, len(classes))
+    return evidence[0].combine(*evidence[1:], *_read_off(method, X, codes, weight, len(classes)))
 
 
-def _labeled(codes: NDArray, weight: NDArray | None, n_classes: int) -> PriorEstimate:
+def _read_off(
+    method: PriorEstimator, X: Any, codes: NDArray, weight: NDArray | None, n_classes: int
+) -> list[PriorEstimate]:
+    """What a method says beside better evidence: nothing where it would have to rest on assumptions, or fails."""
+    present = np.unique(codes if weight is None else codes[weight > 0])
+    if len(present) < n_classes + 1:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a method falls back on another, which then has no weight
+        try:
+            return [method.estimate(X, codes, weight, n_classes)]
+        except ValueError:  # the classes look alike to it
+            return []
+
+
+def _labeled(
+    codes: NDArray, weight: NDArray | None, n_classes: int, random_counts: NDArray | None = None
+) -> PriorEstimate:
     labeled = codes >= 0
     counts = np.bincount(codes[labeled], None if weight is None else weight[labeled], n_classes)
     shares = counts / counts.sum()
-    value, unknown = (float(shares[1]), np.nan) if n_classes == 2 else (shares, np.full(n_classes, np.nan))
-    return PriorEstimate(value, unknown, unknown, np.nan, "labeled", value)
-
-
-def _given(value: Any) -> PriorEstimate:
-    return PriorEstimate(value, value, value, 1.0, "given", value)
+    value = float(shares[1]) if n_classes == 2 else shares
+    if random_counts is None or n_classes > 2:
+        return PriorEstimate(value, "labeled", value)
+    return replace(PriorEstimate.of_counts(random_counts), value=value)

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.saving import restore
+from pnulearn._estimators.saving import LEARNT_TYPES, restore
 from pnulearn._files.archive import ModelFileError, read_archive, refuse_damage
-from pnulearn._learning.selection import SearchTable
-from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.tables.kinds import TYPES
 from pnulearn.tables.model import KIND, FitRecord, TableModel
 from pnulearn.tables.plan import ColumnPlan
@@ -28,7 +26,7 @@ def load(path: Any) -> Any:
     path : str or Path
         The file.
     """
-    kind, content = read_archive(path, (SearchTable, RiskEstimate, ColumnPlan, FitRecord, *TYPES))
+    kind, content = read_archive(path, (*LEARNT_TYPES, ColumnPlan, FitRecord, *TYPES))
     if kind not in (CLASSIFIER, KIND):
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a model. Load it with {kind}.load.")
     with refuse_damage(path):

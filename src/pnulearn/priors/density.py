@@ -1,0 +1,116 @@
+"""Densities of a share on a fixed grid, and the evidence they come from.
+
+The points are equally spaced in arcsin √θ, on whose scale a share known from n rows varies by 1 / (2 √n) wherever it
+lies, so one grid serves rare classes as well as even ones. Jeffreys' density, Beta(½, ½), is flat on that scale: it is
+what every density here starts from before there is evidence, and `combine` takes care that it counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+from scipy.special import betaincinv
+from scipy.stats import beta
+
+N_POINTS = 4001
+ANGLES = (np.arange(N_POINTS) + 0.5) / N_POINTS * np.pi / 2
+GRID = np.sin(ANGLES) ** 2
+SPACING = np.pi / 2 / N_POINTS  # a deviation below it cannot be told on this grid
+
+
+def normalize(log_mass: NDArray) -> NDArray:
+    """Masses of the grid's points that add up to one, from their logarithms."""
+    mass = np.exp(log_mass - log_mass.max())
+    return mass / mass.sum()
+
+
+def nothing_known() -> NDArray:
+    """Jeffreys' density, before there is any evidence."""
+    return np.full(N_POINTS, 1 / N_POINTS)
+
+
+def binomial_mass(positive: float, negative: float) -> NDArray:
+    """What rows drawn at random say: Beta(½ + positives, ½ + negatives).
+
+    >>> mass = binomial_mass(3, 7)
+    >>> round(float(mass @ GRID), 3)  # 3.5 / 11
+    0.318
+    """
+    return normalize(positive * np.log(GRID) + negative * np.log1p(-GRID))
+
+
+def normal_mass(center: float, deviation: float) -> NDArray:
+    """What an estimate says that varies normally around the share.
+
+    >>> mass = normal_mass(0.3, 0.02)
+    >>> round(float(mass @ GRID), 2)
+    0.3
+    """
+    spread = np.hypot(deviation, SPACING * np.sqrt(np.clip(center * (1 - center), 1e-6, None)))
+    return normalize(-0.5 * ((GRID - center) / spread) ** 2)
+
+
+def range_mass(low: float, high: float, confidence: float = 0.9) -> NDArray:
+    """What somebody knows who says "between low and high", and means it with that confidence: a Beta density.
+
+    >>> low, high = quantiles(range_mass(0.1, 0.3), [0.05, 0.95])
+    >>> round(low, 2), round(high, 2)
+    (0.1, 0.3)
+    """
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+
+    def miss(parameters: NDArray) -> NDArray:
+        return betaincinv(*np.exp(parameters), tails) - (low, high)
+
+    middle, width = (low + high) / 2, high - low
+    size = np.clip(middle * (1 - middle) / (width / 3.3) ** 2, 1.0, 1e8)
+    found = least_squares(miss, np.log([size * middle, size * (1 - middle)]), xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    return distribution_mass(beta(*np.exp(found.x)))
+
+
+def distribution_mass(distribution: Any) -> NDArray:
+    """The mass of a distribution from `scipy.stats` between 0 and 1.
+
+    >>> round(float(distribution_mass(beta(3, 7)) @ GRID), 3)
+    0.3
+    """
+    edges = np.sin(np.arange(N_POINTS + 1) / N_POINTS * np.pi / 2) ** 2
+    mass = np.diff(distribution.cdf(edges))
+    if not np.isfinite(mass).all() or mass.sum() <= 0:
+        raise ValueError(f"The distribution given as prior has no mass between 0 and 1: {distribution!r}.")
+    return mass / mass.sum()
+
+
+def combine(masses: Sequence[NDArray]) -> NDArray:
+    """Independent pieces of evidence together: densities multiply, and the flat start counts once.
+
+    >>> round(float(combine([binomial_mass(1, 4), binomial_mass(2, 3)]) @ GRID), 4)  # as 3 of 10
+    0.3182
+    """
+    with np.errstate(divide="ignore"):
+        total = sum(np.log(mass) for mass in masses)
+    if not np.isfinite(np.max(total)):
+        raise ValueError(
+            "The evidence about the class prior contradicts itself: no share is possible under all of it. Widen the "
+            "range given as prior, or leave it out."
+        )
+    return normalize(total)
+
+
+def mean(mass: NDArray) -> float:
+    return float(mass @ GRID)
+
+
+def deviation(mass: NDArray) -> float:
+    return float(np.sqrt(mass @ (GRID - mass @ GRID) ** 2))
+
+
+def quantiles(mass: NDArray, levels: Sequence[float]) -> list[float]:
+    """Shares below which these parts of the mass lie, between the grid's points where need be."""
+    reached = np.cumsum(mass)
+    angles = np.interp(levels, reached - mass / 2, ANGLES)
+    return [float(value) for value in np.sin(angles) ** 2]
