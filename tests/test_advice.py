@@ -98,3 +98,12 @@ def test_sizes_that_are_no_whole_numbers(size):
 def test_error_rates_that_are_no_shares(rates):
     with pytest.raises(ValueError, match="error_rates must be two shares"):
         advise(10, 10, 100, prior=0.3, error_rates=rates)
+
+
+def test_a_prior_that_is_a_range_comes_with_what_would_narrow_it():
+    sharp, vague = advise(10, 10, 300, prior=0.3), advise(10, 10, 300, prior=(0.1, 0.5))
+    assert sharp.narrowing is None
+    assert vague.narrowing.interval == pytest.approx((0.1, 0.5), abs=1e-3)
+    assert str(vague).endswith(str(vague.narrowing))
+    assert "labelled at random" in str(vague)
+    assert "labelled at random" not in str(sharp)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from pnulearn._machine.extras import import_extra
 from pnulearn.metrics.scorer import decode_for
 from pnulearn.priors.given import read_prior
+from pnulearn.priors.narrowing import Narrowing, after_random_labels
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
 ASSUMED_RATES = (0.2, 0.2)
@@ -59,6 +60,8 @@ class Advice:
         Unlabelled rows that bring 90 % of all they could bring.
     label_next : str
         "positive" or "negative", whichever label lowers the variance more.
+    narrowing : Narrowing, optional
+        What labels drawn at random would tell about a prior that is not known exactly.
     """
 
     n_positive: int
@@ -77,6 +80,7 @@ class Advice:
     unlabeled_to_help: float
     unlabeled_enough: float
     label_next: str
+    narrowing: Narrowing | None = None
 
     def psi(self, n_unlabeled: float | None = None) -> Psi:
         """The variance terms, for these sizes or another number of unlabelled rows.
@@ -129,6 +133,8 @@ class Advice:
         if not isinf(self.unlabeled_enough):
             lines.append(f"About {self.unlabeled_enough:.0f} unlabelled rows bring 90 % of what there is to gain.")
         lines.append(f"Label a {self.label_next} row next: it lowers the variance more.")
+        if self.narrowing is not None:
+            lines.append(str(self.narrowing))
         return "\n".join(lines)
 
 
@@ -144,7 +150,7 @@ def advise(
     n_positive: int,
     n_negative: int,
     n_unlabeled: int,
-    prior: float,
+    prior: Any,
     *,
     error_rates: tuple[float, float] | None = None,
 ) -> Advice:
@@ -174,7 +180,8 @@ def advise(
     ('pnu', 0.64, 0.56, 'positive')
     """
     sizes = _checked_sizes(n_positive, n_negative, n_unlabeled)
-    prior = float(read_prior(prior).mean)
+    belief = read_prior(prior)
+    prior = float(belief.mean)
     rates = _checked_rates(error_rates or ASSUMED_RATES)
     psi = Psi.of_rates(*rates, prior=prior, sizes=sizes)
     labeled_only = replace(psi, unlabeled=0.0)
@@ -195,12 +202,11 @@ def advise(
         unlabeled_to_help=unlabeled_to_help(psi, sizes[2], labeled_only.best_mix) if all(sizes) else inf,
         unlabeled_enough=unlabeled_enough(psi, sizes[2]) if all(sizes) else inf,
         label_next=_label_next(rates, prior, sizes),
+        narrowing=after_random_labels(belief),
     )
 
 
-def advise_for(
-    model: Any, X: Any, y: ArrayLike, *, prior: float, unlabeled: Any = None, pos_label: Any = None
-) -> Advice:
+def advise_for(model: Any, X: Any, y: ArrayLike, *, prior: Any, unlabeled: Any = None, pos_label: Any = None) -> Advice:
     """`advise` with the error rates that a fitted model has on rows it was not fitted to.
 
     One success and one failure are added to each class, so that no class looks perfect for want of rows.

@@ -9,6 +9,7 @@ from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator
 from pnulearn.priors.kernel_mean import KernelMeanPrior
 from pnulearn.priors.km import KMPrior
+from pnulearn.priors.narrowing import Narrowing, after_random_labels, prior_cost
 from pnulearn.priors.pe import PearsonPrior
 from pnulearn.priors.penl1 import PenalizedL1Prior
 from pnulearn.priors.resolve import METHODS, estimate_prior, resolve_prior
@@ -26,6 +27,7 @@ __all__ = [
     "EnergyPrior",
     "KMPrior",
     "KernelMeanPrior",
+    "Narrowing",
     "PearsonPrior",
     "PenalizedL1Prior",
     "PriorEstimate",
@@ -34,8 +36,10 @@ __all__ = [
     "ROCPrior",
     "ScorePrior",
     "TIcEPrior",
+    "after_random_labels",
     "energy_prior",
     "estimate_prior",
+    "prior_cost",
     "prior_sensitivity",
     "resolve_prior",
 ]
