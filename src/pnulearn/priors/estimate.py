@@ -55,18 +55,42 @@ class PriorEstimate:
 
     @classmethod
     def known(cls, value: Any) -> PriorEstimate:
-        """A prior that is given and taken as certain."""
+        """A prior that is given and taken as certain.
+
+        Parameters
+        ----------
+        value : float or array
+            The share of the positive class, or that of every class in code order.
+        """
         return cls(value, "given", value, 1.0)
 
     @classmethod
     def of_mass(cls, mass: NDArray, method: str, confidence: float = CONFIDENCE) -> PriorEstimate:
-        """Two classes, from the probabilities of the points of the grid; the mean is used."""
+        """Two classes, from the probabilities of the points of the grid; the mean is used.
+
+        Parameters
+        ----------
+        mass : array (n_points,)
+            Probabilities of the points of `pnulearn.priors.density.GRID`.
+        method : str
+            Where they come from, in words.
+        confidence : float
+            Of the interval.
+        """
         mean = density.mean(mass)
         return cls(mean, method, mean, confidence, mass)
 
     @classmethod
     def of_counts(cls, counts: ArrayLike, confidence: float = CONFIDENCE) -> PriorEstimate:
-        """From labelled rows that were drawn at random from the population: how many of each class, in code order."""
+        """From labelled rows that were drawn at random from the population: how many of each class, in code order.
+
+        Parameters
+        ----------
+        counts : array (classes,)
+            Rows, or their total weight, by class.
+        confidence : float
+            Of the interval.
+        """
         counts = np.asarray(counts, dtype=float)
         if len(counts) == 2:
             mass = density.binomial_mass(positive=counts[1], negative=counts[0])
@@ -76,7 +100,15 @@ class PriorEstimate:
 
     @classmethod
     def of_range(cls, low: float, high: float) -> PriorEstimate:
-        """What somebody knows who says "between low and high", meant as a 90 % range."""
+        """What somebody knows who says "between low and high", meant as a 90 % range.
+
+        Parameters
+        ----------
+        low : float
+            Below it the prior lies with a probability of 5 %.
+        high : float
+            Above it likewise.
+        """
         return cls.of_mass(density.range_mass(low, high, CONFIDENCE), f"between {low:g} and {high:g}")
 
     @classmethod
@@ -108,7 +140,13 @@ class PriorEstimate:
         return float(density.GRID[int(np.argmax(per_width))])
 
     def points(self, n_points: int) -> NDArray:
-        """Priors that stand for the distribution, all with the same weight; the number in use if it is known."""
+        """Priors that stand for the distribution, all with the same weight; the number in use if it is known.
+
+        Parameters
+        ----------
+        n_points : int
+            How many of them.
+        """
         if self.mass is None:
             return np.array([self.value])
         return np.asarray(density.quantiles(self.mass, ((np.arange(n_points) + 0.5) / n_points).tolist()))
@@ -165,6 +203,13 @@ class PriorEstimate:
     def combine(self, *others: PriorEstimate) -> PriorEstimate:
         """Together with other evidence that is independent of this: the distribution that agrees with all.
 
+        Parameters
+        ----------
+        *others : PriorEstimate
+            Further evidence about the same prior; what has no distribution adds nothing.
+
+        Examples
+        --------
         >>> print(PriorEstimate.of_counts([7, 3]).combine(PriorEstimate.of_range(0.1, 0.3)))
         0.213 [0.126, 0.313] (labels drawn at random and between 0.1 and 0.3, 90% interval)
         """
@@ -179,7 +224,13 @@ class PriorEstimate:
         return PriorEstimate._dirichlet(np.maximum(alphas, START), method, self.confidence)
 
     def with_confidence(self, confidence: float) -> PriorEstimate:
-        """The same distribution with another interval."""
+        """The same distribution with another interval.
+
+        Parameters
+        ----------
+        confidence : float
+            Of the new interval.
+        """
         return replace(self, confidence=confidence)
 
     def __eq__(self, other: object) -> bool:
@@ -203,7 +254,13 @@ class PriorEstimate:
         return ", ".join(spans) + f" ({self.method}, {self.confidence:.0%} interval)"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the density with the number in use and the interval; returns the axes. Two classes only."""
+        """Draw the density with the number in use and the interval; returns the axes. Two classes only.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         if self.mass is None:
             raise ValueError("Only the distribution of a two-class prior that is not known exactly can be drawn.")
         if ax is None:

@@ -121,7 +121,24 @@ def resolve_prior(
     A number, a mapping or a `PriorEstimate` is taken as it is. "labeled" takes the shares among the labelled rows, and
     so does None if there are no unlabelled rows: they are all we know. Otherwise the evidence is put together: what
     the user knows (a range, a distribution), what rows labelled at random say (`random_counts`, of every class), and
-    what a method reads off the unlabelled rows (None: `AutoPrior`). `classes` are named in the order of the codes.
+    what a method reads off the unlabelled rows (None: `AutoPrior`).
+
+    Parameters
+    ----------
+    prior : object
+        What `prior=` of an estimator may be.
+    X : array or sparse matrix (rows, columns)
+        Features.
+    codes : array of int (rows,)
+        The place of each row's class in `classes`, −1 for unlabelled rows.
+    weight : array (rows,), optional
+        Weights of the rows; one each by default.
+    classes : array
+        Names of the classes.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    random_counts : array (classes,), optional
+        Labelled rows of every class, if they were drawn at random from the population.
     """
     classes = np.asarray(classes)
     if (isinstance(prior, str) and prior == "labeled") or (prior is None and not (codes < 0).any()):
