@@ -19,12 +19,13 @@ from scipy.stats import beta
 N_POINTS = 4001
 ANGLES = (np.arange(N_POINTS) + 0.5) / N_POINTS * np.pi / 2
 GRID = np.sin(ANGLES) ** 2
+LEAST_LOG = -700.0  # evidence makes shares as good as impossible, but never quite
 SPACING = np.pi / 2 / N_POINTS  # a deviation below it cannot be told on this grid
 
 
 def normalize(log_mass: NDArray) -> NDArray:
     """Masses of the grid's points that add up to one, from their logarithms."""
-    mass = np.exp(log_mass - log_mass.max())
+    mass = np.exp(np.maximum(log_mass - log_mass.max(), LEAST_LOG))
     return mass / mass.sum()
 
 
@@ -46,11 +47,14 @@ def binomial_mass(positive: float, negative: float) -> NDArray:
 def normal_mass(center: float, deviation: float) -> NDArray:
     """What an estimate says that varies normally around the share.
 
+    An estimate far outside [0, 1] rests on a model that does not fit; it counts as one deviation outside.
+
     >>> mass = normal_mass(0.3, 0.02)
     >>> round(float(mass @ GRID), 2)
     0.3
     """
     spread = np.hypot(deviation, SPACING * np.sqrt(np.clip(center * (1 - center), 1e-6, None)))
+    center = float(np.clip(center, -spread, 1 + spread))
     return normalize(-0.5 * ((GRID - center) / spread) ** 2)
 
 

@@ -1,0 +1,214 @@
+"""What not knowing the class prior costs, how much of it evidence brings back, and whether stated errors hold.
+
+    PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/prior_cost.py rows.jsonl --draws 2 > table.md
+
+Real sets at population priors .1 to .9, with labels drawn at random from the population (at least two of each class) or
+as many of each class. Every problem is appended to rows.jsonl when it is done; a second run goes on where the first
+stopped, `--draws 0` only prints the tables. Rules were chosen on every second of the sixteen sets of the paper; the
+others are reported apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from real_sets import real_set
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.preprocessing import minmax_scale
+
+from pnulearn import PNUClassifier, estimate_prior
+
+SETS = (
+    *("banana", "phoneme", "magic", "image", "susy", "german", "waveform", "ijcnn1", "g50c", "covtype", "spambase"),
+    *("splice", "phishing", "a9a", "coil2", "w8a", "breast-cancer", "digits-parity"),
+)
+PRIORS = (0.1, 0.3, 0.5, 0.7, 0.9)
+LABELS = (10, 20, 50, 100)
+Array = np.ndarray
+KEY = ("set", "prior", "labels", "unlabeled", "sampling", "draw")
+MOST_TEST_ROWS = 1000  # of each class
+RANGE = 0.1  # what a user knows who is sure of the prior within this distance
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path, help="JSON lines that results are appended to")
+    parser.add_argument("--draws", type=int, default=2, help="of every set, prior, size and sampling; 0 prints only")
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw, to share draws out")
+    parser.add_argument("--unlabeled", type=int, default=300)
+    parser.add_argument("--sets", default=",".join(SETS))
+    options = parser.parse_args()
+    draws = range(options.first, options.first + options.draws)
+    run(options.rows, options.sets.split(","), options.unlabeled, draws)
+    print(report(read(options.rows)))
+
+
+def run(path: Path, sets: list[str], n_unlabeled: int, draws: range) -> None:
+    done = {tuple(row[name] for name in KEY) for row in read(path)}
+    problems = list(product(draws, LABELS, ("random", "class"), PRIORS, sets))
+    for number, (draw, n_labels, sampling, prior, name) in enumerate(problems):
+        key = (name, prior, n_labels, n_unlabeled, sampling, draw)
+        data = None if key in done else load(name)
+        if data is None:
+            continue
+        result = {**dict(zip(KEY, key, strict=True)), **solve(*draw_rows(*data, *key[1:]), prior, sampling)}
+        with path.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+        if number % 20 == 0:
+            print(f"{number} of {len(problems)} problems", file=sys.stderr)
+
+
+@cache
+def load(name: str) -> tuple[Array, Array] | None:
+    """Rows within [0, 1] and labels 0 and 1."""
+    if name == "breast-cancer":
+        X, y = load_breast_cancer(return_X_y=True)
+    elif name == "digits-parity":
+        X, y = load_digits(return_X_y=True)
+        y = (y % 2 == 0).astype(int)
+    else:
+        found = real_set(name)
+        if found is None:
+            return None
+        X, y = found
+    return minmax_scale(X.astype(float)), (y > 0).astype(int)
+
+
+def draw_rows(X: Array, y: Array, prior: float, n_labels: int, n_unlabeled: int, sampling: str, draw: int):
+    """Rows and labels to learn from, NaN where unlabelled, and rows and labels to test on, which are others."""
+    rng = np.random.default_rng([draw, int(1000 * prior), n_labels, n_unlabeled, sampling == "class", len(X)])
+    of_class = [rng.permutation(np.flatnonzero(y == code)) for code in (0, 1)]
+    test = [rows[: min(len(rows) // 3, MOST_TEST_ROWS)] for rows in of_class]
+    rest = [rows[len(held) :] for rows, held in zip(of_class, test, strict=True)]
+    positive = int(np.clip(rng.binomial(n_labels, prior), 2, n_labels - 2)) if sampling == "random" else n_labels // 2
+    labeled = [rest[0][: n_labels - positive], rest[1][:positive]]
+    n_positive = rng.binomial(n_unlabeled, prior)
+    unlabeled = [
+        rng.choice(rows[len(used) :], count, replace=count > len(rows) - len(used))
+        for rows, used, count in zip(rest, labeled, (n_unlabeled - n_positive, n_positive), strict=True)
+    ]
+    rows = np.concatenate([*labeled, *unlabeled])
+    known = np.concatenate([y[labeled[0]], y[labeled[1]], np.full(n_unlabeled, np.nan)])
+    held = np.concatenate(test)
+    return X[rows], known, X[held], y[held]
+
+
+def solve(X: Array, known: Array, X_test: Array, y_test: Array, prior: float, sampling: str) -> dict:
+    """Errors, stated risks and prior intervals of every way to deal with the prior."""
+    how = "single_set" if sampling == "random" else "case_control"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ways = {"known": prior, "new": None}
+        if sampling == "random":
+            ways["before"] = float(estimate_prior(X, known, random_state=0))  # labels told nothing about the prior
+        else:
+            ways["range"] = (max(prior - RANGE, 0.005), min(prior + RANGE, 0.995))
+        fits = {
+            way: PNUClassifier(prior=given, sampling=how, random_state=0).fit(X, known) for way, given in ways.items()
+        }
+    return {way: judge(model, X_test, y_test, prior) for way, model in fits.items()}
+
+
+def judge(model: PNUClassifier, X_test: Array, y_test: Array, prior: float) -> dict:
+    wrong = model.predict(X_test) != y_test
+    error = prior * wrong[y_test == 1].mean() + (1 - prior) * wrong[y_test == 0].mean()
+    risk, estimate = model.risk_, model.prior_estimate_
+    return {
+        "error": float(error),
+        "risk": None if risk is None else [risk.value, risk.low, risk.high],
+        "prior": [float(model.prior_), float(estimate.low), float(estimate.high)],
+    }
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def report(rows: list[dict]) -> str:
+    heading = f"{len(rows)} problems; `python benchmarks/prior_cost.py` says how. Errors in %."
+    parts = ["# What the class prior costs", heading]
+    halves = {
+        "all sets": SETS,
+        "sets the rules were chosen on": SETS[:16:2],
+        "the other sets": [*SETS[1:16:2], *SETS[16:]],
+    }
+    for title, names in halves.items():
+        some = [row for row in rows if row["set"] in names]
+        parts += [f"## {title[0].upper()}{title[1:]}", *tables(some)]
+    parts += ["## Labels by class, by prior", by_prior(rows), "## Cover of `risk_` by set", by_set(rows)]
+    return "\n\n".join(parts)
+
+
+def tables(rows: list[dict]) -> Iterator[str]:
+    """Error, gap closed, cover and bias of the stated risk, and cover of the prior's interval, by number of labels."""
+    for sampling, ways in (("random", ("before", "new", "known")), ("class", ("new", "range", "known"))):
+        lines = [
+            f"Labels {'drawn at random' if sampling == 'random' else 'by class'}:\n",
+            f"| labels | problems | {' | '.join(f'error, {way}' for way in ways)} | gap closed "
+            "| cover of risk_ 95 %, new / known | risk_ less truth, new / known | cover of the prior 90 % |",
+            "|" + "---|" * (len(ways) + 6),
+        ]
+        for n_labels in LABELS:
+            some = [row for row in rows if row["sampling"] == sampling and row["labels"] == n_labels]
+            if some:
+                lines.append(line(some, ways, n_labels))
+        yield "\n".join(lines)
+
+
+def line(rows: list[dict], ways: tuple[str, ...], n_labels: int) -> str:
+    errors = {way: 100 * np.mean([row[way]["error"] for row in rows]) for way in ways}
+    worst, better = (errors["before"], errors["new"]) if "before" in ways else (errors["new"], errors["range"])
+    gap = worst - errors["known"]
+    closed = f"{(worst - better) / gap:.0%}" if gap > 0.05 else "-"
+    cover = " / ".join(f"{np.mean(covers(rows, way)):.3f}" for way in ("new", "known"))
+    bias = " / ".join(f"{100 * np.mean(biases(rows, way)):+.1f}" for way in ("new", "known"))
+    prior = np.mean([row["new"]["prior"][1] <= row["prior"] <= row["new"]["prior"][2] for row in rows])
+    numbers = " | ".join(f"{errors[way]:.1f}" for way in ways)
+    return f"| {n_labels} | {len(rows)} | {numbers} | {closed} | {cover} | {bias} | {prior:.3f} |"
+
+
+def covers(rows: list[dict], way: str) -> list[bool]:
+    return [row[way]["risk"][1] <= row[way]["error"] <= row[way]["risk"][2] for row in rows if row[way]["risk"]]
+
+
+def biases(rows: list[dict], way: str) -> list[float]:
+    return [row[way]["risk"][0] - row[way]["error"] for row in rows if row[way]["risk"]]
+
+
+def prior_covers(rows: list[dict], sampling: str) -> list[bool]:
+    some = [(row["new"]["prior"], row["prior"]) for row in rows if row["sampling"] == sampling]
+    return [low <= prior <= high for (_, low, high), prior in some]
+
+
+def by_prior(rows: list[dict]) -> str:
+    lines = [
+        "| prior | error, new | error, known | cover of the prior 90 %, by class | at random |",
+        "|---|---|---|---|---|",
+    ]
+    for prior in PRIORS:
+        some = [row for row in rows if row["prior"] == prior]
+        by_class = [row for row in some if row["sampling"] == "class"]
+        errors = [f"{100 * np.mean([row[way]['error'] for row in by_class]):.1f}" for way in ("new", "known")]
+        cover = [f"{np.mean(prior_covers(some, how)):.3f}" for how in ("class", "random")]
+        lines.append(f"| {prior} | {' | '.join(errors)} | {' | '.join(cover)} |")
+    return "\n".join(lines)
+
+
+def by_set(rows: list[dict]) -> str:
+    lines = ["| set | new | known |", "|---|---|---|"]
+    for name in dict.fromkeys(row["set"] for row in rows):
+        some = [row for row in rows if row["set"] == name]
+        lines.append(f"| {name} | {np.mean(covers(some, 'new')):.3f} | {np.mean(covers(some, 'known')):.3f} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
