@@ -1,6 +1,8 @@
-"""What the import contract cannot see: nobody reaches into another object's private parts."""
+"""What the import contract cannot see: nobody reaches into another object's private parts, and the map is true."""
 
 import ast
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,27 @@ def test_the_rules_find_what_they_are_for():
     assert sorted(foreign_privates(tree)) == ["line 2: estimator._basis", "line 3: estimator._statistics"]
     assert unknown_estimators(tree) == ["line 1"]
     assert foreign_privates(ast.parse("class A:\n    def _f(self, other):\n        return other._f(self._g)")) == []
+
+
+MAP = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+PARTS = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+NAMED = sorted(set(re.findall(r"\b([a-z_]+)\.([A-Za-z_]+)\b", MAP)) - {("pnulearn", "streaming")})
+
+
+def test_the_map_names_every_part_and_no_other():
+    rows = re.findall(r"^\| `(\w+)` \|", MAP, re.MULTILINE)
+    assert sorted(rows) == sorted(PARTS - {"__init__", "__main__"})
+
+
+def test_the_map_shows_the_layers_of_the_contract():
+    contract = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = [layer.replace("pnulearn.", "").split(" : ") for layer in contract["contracts"][0]["layers"]]
+    drawn = MAP.split("## Layers")[1].split("## ")[0].split("    cli\n")[1].strip()
+    assert [sorted(line.strip().split(", ")) for line in ["cli", *drawn.splitlines()]] == list(map(sorted, layers))
+    assert len(layers) <= 10
+
+
+@pytest.mark.parametrize(("module", "name"), [pair for pair in NAMED if pair[1] not in ("py", "toml", "md")])
+def test_what_the_map_names_exists(module, name):
+    homes = [path for path in MODULES if path.stem == module or path.parent.name == module]
+    assert any(re.search(rf"\b(def|class) {name}\b|^{name}\b", path.read_text(), re.MULTILINE) for path in homes)
