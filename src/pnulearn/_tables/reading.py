@@ -34,7 +34,7 @@ def read_table(
     Parameters
     ----------
     path : str, Path or several
-        The file, a pattern such as data/*.csv, or a list of them.
+        The file, a pattern such as ``data/*.csv``, or a list of them.
     missing : tuple of str
         Further markers of missing cells.
     encoding : str, optional
