@@ -27,6 +27,18 @@ def write_customers(path, n_positive=30, n_negative=20, n_unlabeled=300, seed=0)
 
 
 @pytest.fixture(scope="session")
+def few(tmp_path_factory):
+    """Ten labels: the prior is hardly known."""
+    return write_customers(tmp_path_factory.mktemp("tables") / "few.csv", 5, 5)
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory):
+    """Half of the labels are positive, and so many of them that they cannot have been drawn at random."""
+    return write_customers(tmp_path_factory.mktemp("tables") / "many.csv", 3000, 3000, 6000)
+
+
+@pytest.fixture(scope="session")
 def customers(tmp_path_factory):
     return write_customers(tmp_path_factory.mktemp("tables") / "customers.csv")
 

@@ -5,6 +5,7 @@ import pytest
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._learning.settings import CHOICES
 from pnulearn.cli.fit import Kernel, Loss, Risk, Sampling
+from pnulearn.cli.options import Drawn
 from pnulearn.losses import LOSSES
 
 TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
@@ -22,3 +23,7 @@ TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
 )
 def test_the_command_line_offers_what_the_registry_holds(offered, known):
     assert sorted(choice.value for choice in offered) == sorted(known)
+
+
+def test_both_answers_to_how_labels_were_drawn_are_kinds_of_sampling():
+    assert sorted(answer.sampling for answer in Drawn) == sorted(CHOICES["sampling"])

@@ -33,6 +33,9 @@ def table(tmp_path):
 
 ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},{'a' if i < 5 else ''}\n" for i in range(30))
 TWO_CLASSES = "x,z,y\n" + "".join(f"{i % 7},{i % 3},{'ab'[i % 2] if i < 12 else ''}\n" for i in range(30))
+NONE_MARKED = "x,w,y\n" + "".join(
+    f"{i % 7},{'no' if i < 12 else 'yes'},{'ab'[i % 2] if i < 12 else ''}\n" for i in range(30)
+)
 LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(30))
 
 
@@ -49,6 +52,14 @@ LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(3
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "30%"], 2, "write 0.3"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "0"], 2, "strictly between 0 and 1"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "third"], 2, "share such as 0.3"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "0.1..much"], 2, "range such as 0.1..0.3"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "0.3..0.1"], 2, "lower end of a range comes first"),
+        ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "10..30"], 2, "write 0.1"),
+        (TWO_CLASSES, ["-l", "y", "--at-random", "w"], 1, "no column 'w'"),
+        (TWO_CLASSES, ["-l", "y", "--at-random", "x"], 1, "with yes and no or 1 and 0; it holds '2'"),
+        (TWO_CLASSES, ["-l", "y", "--at-random", "x", "--labels", "random"], 2, "name one of them"),
+        (TWO_CLASSES, ["-l", "y", "--labels", "chosen", "--sampling", "single_set"], 2, "contradict each other"),
+        (NONE_MARKED, ["-l", "y", "--at-random", "w"], 1, "marks no labelled row"),
         ("x,y\n1,a\n2,b\n", [], 2, "--label"),
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--loss", "log"], 2, "double_hinge"),
         (TWO_CLASSES, ["-l", "y", "--loss", "hinge", "--prior", "0.5"], 1, "the hinge loss fits --risk 'pn'"),

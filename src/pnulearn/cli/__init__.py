@@ -17,7 +17,7 @@ with import_extra("cli", "The command line"):
     import typer
 
 from pnulearn.cli import advise, columns, compare, evaluate, fit, info, laboratory, predict, prior
-from pnulearn.cli.console import remark
+from pnulearn.cli.console import in_options, remark
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
 EPILOG = (
@@ -82,23 +82,6 @@ def _explain(error: Exception) -> int:
     if not expected:
         remark("This should not happen. Run again with --debug and report what it shows.")
     return 1
-
-
-def in_options(message: str) -> str:
-    """The library speaks of parameters, the command line of options.
-
-    >>> in_options("pass unlabeled=0, or pos_label='spam'")
-    "pass --unlabeled 0, or --positive 'spam'"
-    """
-    for parameter, option in (
-        ("unlabeled", "unlabeled"),
-        ("pos_label", "positive"),
-        ("prior", "prior"),
-        ("cv", "folds"),
-        ("risk", "risk"),
-    ):
-        message = message.replace(f"{parameter}=", f"--{option} ")
-    return message
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:

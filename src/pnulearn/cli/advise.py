@@ -20,7 +20,7 @@ from pnulearn.cli.options import (
     open_table,
     read_prior,
 )
-from pnulearn.cli.prior import prior_from_columns
+from pnulearn.cli.prior import prior_facts, settled_prior
 
 
 def advise(
@@ -46,7 +46,7 @@ def advise(
     """
     theta = read_prior(prior)
     if file is None:
-        if positives is None or negatives is None or unlabelled is None or not isinstance(theta, float):
+        if positives is None or negatives is None or unlabelled is None or not isinstance(theta, float | tuple):
             raise typer.BadParameter("name FILE and --label, or --positives, --negatives, --unlabelled and --prior.")
         show_facts(facts(theta, positives, negatives, unlabelled, errors), json)
         return
@@ -56,23 +56,24 @@ def advise(
 
     table = open_table(file, missing, encoding, delimiter, no_header)
     labels = table_labels(table, label, positive, unlabeled)
-    if not isinstance(theta, float):
-        theta = prior_from_columns(table, label, labels, drop, theta)
+    belief = settled_prior(theta, table, label, labels, drop)
     n_negative, n_positive = map(int, labels.counts)
     if not (n_positive and n_negative and labels.n_unlabeled):
         raise ValueError("Advice needs positive, negative and unlabelled rows; with one class missing use PU or NU.")
-    show_facts(facts(theta, n_positive, n_negative, labels.n_unlabeled, errors), json)
+    show_facts(facts(belief, n_positive, n_negative, labels.n_unlabeled, errors), json)
 
 
-def facts(prior: float, n_positive: int, n_negative: int, n_unlabeled: int, errors: float | None) -> dict[str, Any]:
+def facts(prior: Any, n_positive: int, n_negative: int, n_unlabeled: int, errors: float | None) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
+    from pnulearn.priors.given import read_prior as read_belief
 
+    belief = read_belief(prior)
     rates = None if errors is None else (errors, errors)
-    advice = advice_for_sizes(n_positive, n_negative, n_unlabeled, prior, error_rates=rates)
+    advice = advice_for_sizes(n_positive, n_negative, n_unlabeled, belief, error_rates=rates)
     return {
         "rows": {"positive": n_positive, "negative": n_negative, "unlabelled": n_unlabeled},
-        "prior": prior,
+        **prior_facts(belief),
         "most_promising": advice.best,
         "pu_against_pn": advice.pu_against_pn,
         "nu_against_pn": advice.nu_against_pn,

@@ -23,12 +23,13 @@ from pnulearn.cli.options import (
     open_table,
     read_prior,
 )
-from pnulearn.cli.prior import prior_from_columns
+from pnulearn.cli.prior import prior_facts, settled_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pnulearn._problem.labels import Labels
+    from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
 
 
@@ -61,9 +62,8 @@ def compare(
     labels = table_labels(table, label, positive, unlabeled)
     scores = [_model_scores(table, path, labels) for path in model]
     scores += [_column_scores(table, column, labels, threshold) for column in score]
-    if not isinstance(theta, float):
-        theta = prior_from_columns(table, label, labels, [*drop, *score], theta)
-    show_facts(_facts([*map(str, model), *score], labels, scores, theta), json)
+    belief = settled_prior(theta, table, label, labels, [*drop, *score])
+    show_facts(_facts([*map(str, model), *score], labels, scores, belief), json)
 
 
 def _model_scores(table: Table, path: Path, labels: Labels) -> NDArray:
@@ -88,7 +88,7 @@ def _column_scores(table: Table, column: str, labels: Labels, threshold: float |
     return scores
 
 
-def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: float) -> dict[str, Any]:
+def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: PriorEstimate) -> dict[str, Any]:
     from pnulearn.metrics.comparison import compare_scores
     from pnulearn.theory import heuristic_mix
 
@@ -96,7 +96,7 @@ def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: float
     n_positive, n_negative, n_unlabeled = map(len, groups[0])
     if not (n_positive and n_negative and n_unlabeled):
         raise ValueError("A comparison needs positive, negative and unlabelled rows.")
-    found = compare_scores(groups[0], groups[1], prior, heuristic_mix(prior, n_positive, n_negative))
+    found = compare_scores(groups[0], groups[1], prior, heuristic_mix(float(prior.mean), n_positive, n_negative))
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     return {
         first: {"error": found.first.value, "from": found.first.low, "to": found.first.high},
@@ -104,6 +104,6 @@ def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: float
         "difference": found.difference,
         "standard_error": found.stderr,
         "interval": [found.low, found.high],
-        "prior": prior,
+        **prior_facts(prior),
         "verdict": found.sentence(f"with {first}", f"with {second}"),
     }

@@ -26,6 +26,23 @@ def remarks(messages: Iterable[str]) -> None:
         remark(message)
 
 
+def in_options(message: str) -> str:
+    """The library speaks of parameters, the command line of options.
+
+    >>> in_options("pass unlabeled=0, or pos_label='spam'")
+    "pass --unlabeled 0, or --positive 'spam'"
+    """
+    for parameter, option in (
+        ("unlabeled", "unlabeled"),
+        ("pos_label", "positive"),
+        ("prior", "prior"),
+        ("cv", "folds"),
+        ("risk", "risk"),
+    ):
+        message = message.replace(f"{parameter}=", f"--{option} ")
+    return message
+
+
 def waiting(message: str) -> AbstractContextManager[Any]:
     """A spinner on standard error while a person watches; nothing otherwise."""
     if not sys.stderr.isatty():

@@ -23,12 +23,13 @@ from pnulearn.cli.options import (
     open_table,
     read_prior,
 )
-from pnulearn.cli.prior import prior_from_columns
+from pnulearn.cli.prior import prior_facts, settled_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pnulearn._problem.labels import Labels
+    from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
 
 
@@ -55,7 +56,7 @@ def evaluate(
     """
     if (model is None) == (score is None):
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")
-    theta = read_prior(prior)
+    theta: Any = read_prior(prior)
     table = open_table(file, missing, encoding, delimiter, no_header)
     if model is not None:
         if threshold is not None:
@@ -64,9 +65,8 @@ def evaluate(
         theta = learnt if theta is None else theta
     else:
         labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
-    if not isinstance(theta, float):
-        theta = prior_from_columns(table, label, labels, [*drop, score or ""], theta)
-    show_facts(_judge(labels, scores, theta, confidence), json)
+    belief = settled_prior(theta, table, label, labels, [*drop, score or ""])
+    show_facts(_judge(labels, scores, belief, confidence), json)
 
 
 def _model_scores(
@@ -83,7 +83,7 @@ def _model_scores(
     labels = model_labels(table, fitted, label, unlabeled)
     if positive is not None:
         refuse_other_positive(fitted, positive)
-    return labels, predictions.scores, fitted.classifier.prior_
+    return labels, predictions.scores, fitted.classifier.prior_estimate_
 
 
 def _column_scores(
@@ -97,7 +97,7 @@ def _column_scores(
     return labels, scores
 
 
-def _judge(labels: Labels, scores: NDArray, prior: float, confidence: float) -> dict[str, Any]:
+def _judge(labels: Labels, scores: NDArray, prior: PriorEstimate, confidence: float) -> dict[str, Any]:
     from pnulearn.metrics.risk import estimate_risk
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]
@@ -108,7 +108,7 @@ def _judge(labels: Labels, scores: NDArray, prior: float, confidence: float) -> 
         "standard_error": risk.stderr,
         "interval": [risk.low, risk.high],
         "confidence": confidence,
-        "prior": prior,
+        **prior_facts(prior),
         "mix": risk.mix,
         "rows": {names[1]: len(groups[0]), names[0]: len(groups[1]), "unlabelled": len(groups[2])},
     }

@@ -14,12 +14,15 @@ import typer
 from pnulearn.cli.console import remark, remarks, show_facts, waiting
 from pnulearn.cli.options import (
     As,
+    AtRandom,
     Delimiter,
+    Drawn,
     Drop,
     Encoding,
     File,
     Json,
     Label,
+    LabelsDrawn,
     Missing,
     MostCategories,
     NoHeader,
@@ -28,10 +31,12 @@ from pnulearn.cli.options import (
     Prior,
     Unlabeled,
     open_table,
+    read_drawn,
     read_kinds,
     read_prior,
     refuse_outputs,
 )
+from pnulearn.cli.prior import count_classes, drawn_facts
 
 
 class Risk(StrEnum):
@@ -76,6 +81,8 @@ def fit(
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
+    labels: LabelsDrawn = None,
+    at_random: AtRandom = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model here.")] = None,
     report: Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report here.")] = None,
     overwrite: Overwrite = False,
@@ -91,8 +98,8 @@ def fit(
     ] = Kernel.rbf,
     scale: Annotated[Scaling, typer.Option(help="Scaling of numeric columns.")] = Scaling.standard,
     sampling: Annotated[
-        Sampling, typer.Option(help="Do the unlabelled rows alone stand for the population, or all rows?")
-    ] = Sampling.case_control,
+        Sampling | None, typer.Option(hidden=True, help="The old name: single_set is --labels random.")
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     most_unlabeled: Annotated[
         int, typer.Option(min=1, help="Learn from at most so many unlabelled rows, chosen at random.")
@@ -107,6 +114,7 @@ def fit(
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
     theta, wanted = read_prior(prior), read_kinds(kinds)
+    drawn = read_drawn(_said(labels, sampling), at_random)
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
@@ -120,6 +128,7 @@ def fit(
             positive=positive,
             unlabeled=unlabeled,
             drop=tuple(drop),
+            at_random=at_random,
             kinds=wanted,
             most_categories=most_categories,
             scaling=scale.value,
@@ -130,15 +139,16 @@ def fit(
             loss=loss.value,
             kernel=kernel.value,
             prior=theta,
-            sampling=sampling.value,
+            sampling=(drawn or Drawn.chosen).sampling,
             cv=folds,
             n_jobs=jobs,
         )
     remarks(note for note in fitted.model.record.remarks if note not in table.remarks)
-    left_out = fitted.model.plan.left_out.items()
-    remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out if name not in (label, *drop))
+    said = (label, at_random, *drop)
+    left_out = [item for item in fitted.model.plan.left_out.items() if item[0] not in said]
+    remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out)
     _write(fitted, model, report, overwrite)
-    show_facts(_facts(fitted, model, report), json)
+    show_facts(_facts(fitted, drawn, model, report), json)
     if model is None:
         remark("The model was not saved: pass --model FILE to keep it.")
 
@@ -153,8 +163,20 @@ def _write(fitted: Any, model: Path | None, report: Path | None, overwrite: bool
             write_report(fitted, report, overwrite=overwrite)
 
 
-def _facts(fitted: Any, model: Path | None, report: Path | None) -> dict[str, Any]:
+def _said(labels: Drawn | None, sampling: Sampling | None) -> Drawn | None:
+    """What --labels says, or --sampling, as it was called before."""
+    old = None if sampling is None else Drawn.random if sampling is Sampling.single_set else Drawn.chosen
+    if labels is not None and old not in (None, labels):
+        raise typer.BadParameter(f"--labels {labels} and --sampling {sampling} contradict each other: name --labels.")
+    return labels or old
+
+
+def _facts(fitted: Any, drawn: Drawn | None, model: Path | None, report: Path | None) -> dict[str, Any]:
     from pnulearn.cli.info import describe
 
-    facts = describe(fitted.model)
+    estimate = fitted.model.classifier.prior_estimate_
+    facts = describe(fitted.model) | drawn_facts(drawn, estimate, count_classes(fitted.codes))
+    narrowing = fitted.narrow_prior()
+    if narrowing is not None and narrowing.is_costly:
+        facts |= {"prior_cost": narrowing.cost, "prior_advice": str(narrowing)}
     return facts | {"model": None if model is None else str(model), "report": None if report is None else str(report)}

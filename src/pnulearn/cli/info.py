@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import show_facts
+from pnulearn.cli.console import in_options, remark, show_facts
 from pnulearn.cli.options import Json
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ def info(
     """Show what a model file holds."""
     from pnulearn.tables.loading import load_table_model
 
-    show_facts(describe(load_table_model(model)), json)
+    found = load_table_model(model)
+    if found.classifier.prior_doubt_:
+        remark(in_options(found.classifier.prior_doubt_), kind="warning")
+    show_facts(describe(found), json)
 
 
 def describe(model: TableModel) -> dict[str, Any]:
@@ -41,6 +44,7 @@ def describe(model: TableModel) -> dict[str, Any]:
         "left_out": {name: reason for name, reason in plan.left_out.items() if name != model.label} or None,
         "prior": classifier.prior_,
         "prior_interval": None if interval is None else list(interval),
+        "prior_doubt": classifier.prior_doubt_,
         "risk": classifier.risk_used_,
         "loss": as_loss(classifier.loss).name,
         "candidates": int(classifier.search_.weight.size),

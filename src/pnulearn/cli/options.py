@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,14 +12,39 @@ if TYPE_CHECKING:
     from pnulearn.tables import Table
 
 
-def read_prior(text: str) -> float | str | None:
-    """A prior as a share, the name of a method that estimates it, or None for "auto"."""
+class Drawn(StrEnum):
+    """How the labelled rows came to be labelled, as people say it; in the library these are kinds of sampling."""
+
+    random = "random"
+    chosen = "chosen"
+
+    @property
+    def sampling(self) -> str:
+        return "single_set" if self is Drawn.random else "case_control"
+
+
+def read_prior(text: str) -> float | tuple[float, float] | str | None:
+    """A prior as a share, a 90 % range, the name of a method that estimates it, or None for "auto".
+
+    >>> read_prior("0.3"), read_prior("0.1..0.3"), read_prior("auto")
+    (0.3, (0.1, 0.3), None)
+    """
     if text == "auto":
         return None
+    first, dots, second = text.partition("..")
     try:
-        value = float(text.strip().rstrip("%"))
+        if not dots:
+            return _read_share(first)
+        low, high = _read_share(first), _read_share(second)
     except ValueError:
         return method_name(text)
+    if not low < high:
+        raise typer.BadParameter(f"the lower end of a range comes first, e.g. 0.1..0.3, got {text}.")
+    return low, high
+
+
+def _read_share(text: str) -> float:
+    value = float(text.strip().rstrip("%"))
     if text.strip().endswith("%") or 1 < value < 100:
         raise typer.BadParameter(f"the prior is a share between 0 and 1: for {value:g} % write {value / 100:g}.")
     if not 0 < value < 1:
@@ -32,9 +58,17 @@ def method_name(text: str) -> str:
 
     if text not in METHODS:
         raise typer.BadParameter(
-            f"{text!r} is neither a share such as 0.3, nor 'auto', nor a method ({', '.join(METHODS)})."
+            f"{text!r} is neither a share such as 0.3, nor a range such as 0.1..0.3, nor 'auto', nor a method "
+            f"({', '.join(METHODS)})."
         )
     return text
+
+
+def read_drawn(labels: Drawn | None, at_random: str | None) -> Drawn | None:
+    """How labels were drawn, if that was said: a column that marks some rows says that the others were chosen."""
+    if at_random is not None and labels is Drawn.random:
+        raise typer.BadParameter("--labels random says of all rows what --at-random says of some: name one of them.")
+    return Drawn.chosen if at_random is not None else labels
 
 
 def read_kinds(pairs: list[str]) -> dict[str, str]:
@@ -77,7 +111,18 @@ Positive = Annotated[str | None, typer.Option(help="Label of the positive class;
 Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
 Prior = Annotated[
     str,
-    typer.Option(metavar="SHARE|auto|METHOD", help="Share of positives in the population; auto estimates it."),
+    typer.Option(
+        metavar="SHARE|LOW..HIGH|auto|METHOD",
+        help="Share of positives in the population, or a 90 % range such as 0.1..0.3; auto estimates it.",
+    ),
+]
+LabelsDrawn = Annotated[
+    Drawn | None,
+    typer.Option("--labels", help="Were the labelled rows drawn at random, or chosen (by class, say)?"),
+]
+AtRandom = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of yes and no: which rows were labelled at random. It is no feature."),
 ]
 As = Annotated[
     list[str],

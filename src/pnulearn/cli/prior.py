@@ -8,22 +8,31 @@ import typer
 
 from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
+    AtRandom,
     Delimiter,
+    Drawn,
     Drop,
     Encoding,
     File,
     Json,
     Label,
+    LabelsDrawn,
     Missing,
     NoHeader,
     Positive,
     Unlabeled,
     method_name,
     open_table,
+    read_drawn,
 )
 
+FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from pnulearn._problem.labels import Labels
+    from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
 
 
@@ -33,6 +42,8 @@ def prior(
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     method: Annotated[str, typer.Option(help="How to estimate it; auto takes the best method we know.")] = "auto",
+    labels: LabelsDrawn = None,
+    at_random: AtRandom = None,
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
@@ -41,32 +52,92 @@ def prior(
     json: Json = False,
 ) -> None:
     """Estimate the share of positives among unlabelled rows."""
+    from pnulearn.tables.marks import read_marks
     from pnulearn.tables.scores import table_labels
 
+    drawn = read_drawn(labels, at_random)
     table = open_table(file, missing, encoding, delimiter, no_header)
-    labels = table_labels(table, label, positive, unlabeled)
-    estimate = estimated_prior(table, label, labels, drop, None if method == "auto" else method_name(method))
+    found = table_labels(table, label, positive, unlabeled)
+    counted = None
+    if drawn is Drawn.random:
+        counted = found.counts
+    elif at_random is not None:
+        counted = count_classes(found.codes[read_marks(table, at_random, slice(None), found.codes)])
+        drop = [*drop, at_random]
+    estimate = estimated_prior(table, label, found, drop, None if method == "auto" else method_name(method), counted)
     facts = {
         "prior": estimate.value,
         "interval": [estimate.low, estimate.high],
         "confidence": estimate.confidence,
         "method": estimate.method,
-        "positive": str(labels.classes[1]),
+        "positive": str(found.classes[1]),
     }
-    show_facts(facts, json)
+    show_facts(facts | drawn_facts(drawn, estimate, found.counts), json)
 
 
-def estimated_prior(table: Table, label: str, labels: Labels, drop: list[str], method: str | None) -> Any:
-    """The prior from all usable columns of a table."""
+def estimated_prior(
+    table: Table, label: str, labels: Labels, drop: list[str], method: str | None, counted: NDArray | None = None
+) -> PriorEstimate:
+    """The prior from all usable columns of a table, and from the counts of rows labelled at random."""
     from pnulearn.priors import resolve_prior
     from pnulearn.tables.scores import feature_columns
 
     X = feature_columns(table, label, [name for name in drop if name])
-    return resolve_prior(method, X, labels.codes, classes=labels.classes, random_state=0)
+    return resolve_prior(method, X, labels.codes, classes=labels.classes, random_state=0, random_counts=counted)
 
 
-def prior_from_columns(table: Table, label: str, labels: Labels, drop: list[str], method: str | None) -> float:
-    """The value alone, with a remark that it was estimated."""
-    value = float(estimated_prior(table, label, labels, drop, method).value)
-    remark(f"The prior was estimated from the other columns as {value:.3f}; pass --prior if you know it.")
-    return value
+def settled_prior(prior: Any, table: Table, label: str, labels: Labels, drop: list[str]) -> PriorEstimate:
+    """A given prior as it is; otherwise one from the other columns, with a remark that it was estimated."""
+    from pnulearn.priors.given import read_prior
+
+    if prior is not None and not isinstance(prior, str):
+        return read_prior(prior, labels.classes)
+    estimate = estimated_prior(table, label, labels, drop, prior)
+    remark(
+        f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} to "
+        f"{estimate.high:.2f}); pass --prior if you know it."
+    )
+    return estimate
+
+
+def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
+    """The prior that a risk is judged with, and its interval unless it is known."""
+    known = estimate.is_known or estimate.interval is None
+    return {
+        "prior": float(estimate.mean),
+        "prior_interval": None if known else [estimate.low, estimate.high],
+    }
+
+
+def drawn_facts(drawn: Drawn | None, estimate: PriorEstimate, counts: Any) -> dict[str, Any]:
+    """How labels were drawn. If nobody said it and it matters: what was assumed, and what the other answer would give.
+
+    It matters if the prior of two classes is not known and both have labels, whose counts might tell it.
+    """
+    if drawn is not None:
+        return {"labels": drawn.value}
+    if estimate.mass is None or min(counts) == 0:
+        return {}
+    from pnulearn.priors import PriorEstimate
+
+    assumed = {"labels": f"{Drawn.chosen.value} (assumed)"}
+    counted = PriorEstimate.of_counts(counts)
+    if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
+        return assumed
+    other = counted.combine(estimate)
+    remark(
+        f"Labelled rows are taken as chosen (--labels chosen), which gives a prior of {_words(estimate)}. If they were "
+        f"drawn at random, pass --labels random: it would be {_words(other)}."
+    )
+    return assumed | {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}
+
+
+def count_classes(codes: NDArray) -> NDArray:
+    """Rows of either class."""
+    import numpy as np
+
+    return np.bincount(codes[codes >= 0], minlength=2)
+
+
+def _words(estimate: PriorEstimate) -> str:
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

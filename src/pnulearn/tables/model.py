@@ -18,10 +18,13 @@ from pnulearn._files.archive import write_archive
 from pnulearn._files.kinds import MODEL
 from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._files.shapes import refuse_other_types
+from pnulearn._learning.calibration import probabilities
 from pnulearn._problem.labels import decode_labels
 from pnulearn._tables.frames import as_table
 from pnulearn._tables.table import Table
+from pnulearn.priors.narrowing import Narrowing, after_random_labels
 from pnulearn.tables.giveaway import name_giveaways
+from pnulearn.tables.marks import MARKS, read_marks
 from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
 from pnulearn.tables.recognition import MOST_CATEGORIES
 from pnulearn.tables.targets import Targets, read_targets
@@ -131,6 +134,19 @@ class Fitted:
     codes: NDArray
     rows: NDArray
 
+    def probability(self) -> NDArray:
+        """Of the positive of two classes, for every row, from scores that were held out."""
+        classifier = self.model.classifier
+        return probabilities(classifier.validation_scores_, classifier.calibration_, classifier.prior_)[:, 1]
+
+    def narrow_prior(self) -> Narrowing | None:
+        """What the unknown prior costs and what labels drawn at random would tell; None if it is known."""
+        classifier, unlabeled = self.model.classifier, self.codes < 0
+        if classifier.prior_estimate_.mass is None or np.isnan(classifier.validation_scores_).any():
+            return None
+        probability = self.probability()[unlabeled] if unlabeled.any() else None
+        return after_random_labels(classifier.prior_estimate_, probability=probability)
+
 
 def fit_table(
     table: Table,
@@ -139,6 +155,7 @@ def fit_table(
     positive: str | None = None,
     unlabeled: str | None = None,
     drop: tuple[str, ...] = (),
+    at_random: str | None = None,
     kinds: Mapping[str, str] | None = None,
     most_categories: int = MOST_CATEGORIES,
     scaling: Scaling = "standard",
@@ -161,6 +178,8 @@ def fit_table(
         The value in y that marks unlabelled rows; missing values always do.
     drop : tuple of str
         Columns to leave out.
+    at_random : str, optional
+        A column of yes and no that marks rows labelled at random; it is no feature.
     kinds : mapping, optional
         Kinds of columns by name, where they are not those that the cells suggest.
     most_categories : int
@@ -178,14 +197,16 @@ def fit_table(
     """
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
-    without = dict.fromkeys(drop, "by request") | {label: "the label"}
+    without = dict.fromkeys(drop, "by request") | ({at_random: MARKS} if at_random else {}) | {label: "the label"}
     plan = learn_plan(table, without=without, scaling=scaling, kinds=kinds, most_categories=most_categories)
     rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
     X, _ = plan.features(table)
     X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
     giveaways = name_giveaways(plan, X, labels.codes)
-    classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters).fit(X, labels)
+    marked = None if at_random is None else read_marks(table, at_random, rows, labels.codes)
+    classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters)
+    classifier.fit(X, labels, at_random=marked)
     record = FitRecord(
         table.source,
         table.fingerprint,

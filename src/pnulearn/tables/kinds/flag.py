@@ -32,14 +32,14 @@ class FlagColumn:
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> FlagColumn:
-        values, _ = _read_flags(column)
+        values, _ = read_flags(column)
         fill = float(np.nanmean(values) > 0.5)
         filled = np.where(np.isnan(values), fill, values)
         scale = Scale(fill, float(filled.mean()), float(filled.std()) or 1.0) if scaling == "standard" else Scale(fill)
         return cls(column.name, scale, often_missing(np.isnan(values)))
 
     def transform(self, table: Table) -> tuple[NDArray, list[str]]:
-        values, strange = _read_flags(table.column(self.name))
+        values, strange = read_flags(table.column(self.name))
         return append_filled(self.scale.apply(values), np.isnan(values), self.flagged), say_unknown(self.name, strange)
 
 
@@ -53,7 +53,7 @@ def are_flags(levels: list[str]) -> bool:
     return words <= YES | NO and bool(words & YES) and bool(words & NO)
 
 
-def _read_flags(column: Column) -> tuple[NDArray, list[str]]:
+def read_flags(column: Column) -> tuple[NDArray, list[str]]:
     """1, 0 or NaN, and the cells that are neither."""
     if column.is_numeric:
         known = np.isin(column.data, (0, 1))
