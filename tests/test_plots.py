@@ -14,6 +14,7 @@ from pnulearn.plots import (
     VarianceRatioDisplay,
     variance_ratio,
 )
+from pnulearn.priors import PriorEstimate
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -55,6 +56,14 @@ def test_prior_with_interval_and_labelled_share(problem, ax):
     display = PriorDisplay.from_estimator(model, y, ax=ax)
     np.testing.assert_allclose(ax.lines[0].get_xdata(), model.prior_interval_)
     assert display.labeled_share == np.nanmean(y)
+
+
+def test_a_prior_that_is_a_distribution_has_its_density_drawn(ax):
+    estimate = PriorEstimate.of_range(0.2, 0.5)
+    PriorDisplay(estimate.value, estimate.interval, None, estimate).plot(ax)
+    x, height = ax.collections[0].get_paths()[0].vertices.T
+    assert x[height.argmax()] == pytest.approx(estimate.mode, abs=0.01)
+    assert height.max() == pytest.approx(1, abs=0.01)
 
 
 def test_scores_of_three_groups(problem, ax):

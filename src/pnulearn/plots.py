@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._machine.extras import import_extra
 from pnulearn._problem.labels import decode_labels
+from pnulearn.priors import density
+from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.theory import Psi
 
 if TYPE_CHECKING:
@@ -246,7 +248,7 @@ def variance_ratio(
 
 
 class PriorDisplay(_Display):
-    """A class prior with its interval beside the share of positives among the labelled rows.
+    """A class prior with its interval, and its density if it has one, beside the share of positives among the labels.
 
     Parameters
     ----------
@@ -256,10 +258,19 @@ class PriorDisplay(_Display):
         Its confidence interval.
     labeled_share : float, optional
         Share of positives among the labelled rows.
+    estimate : PriorEstimate, optional
+        The distribution of the prior.
     """
 
-    def __init__(self, value: float, interval: tuple[float, float] | None, labeled_share: float | None = None):
+    def __init__(
+        self,
+        value: float,
+        interval: tuple[float, float] | None,
+        labeled_share: float | None = None,
+        estimate: PriorEstimate | None = None,
+    ):
         self.value, self.interval, self.labeled_share = value, interval, labeled_share
+        self.mass = None if estimate is None else estimate.mass
 
     @classmethod
     def from_estimator(
@@ -281,7 +292,7 @@ class PriorDisplay(_Display):
         if y is not None:
             codes = decode_labels(y, estimator.unlabeled, classes=estimator.classes_).codes
             share = float(np.mean(codes[codes >= 0] == 1))
-        return cls(estimator.prior_, estimator.prior_interval_, share).plot(ax)
+        return cls(estimator.prior_, estimator.prior_interval_, share, estimator.prior_estimate_).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PriorDisplay:
         """Draw prior, interval and labelled share.
@@ -294,11 +305,18 @@ class PriorDisplay(_Display):
         ax = _axes(ax)
         if self.interval is not None:
             ax.plot(self.interval, [0, 0], color=COLORS["positive"], linewidth=4, alpha=0.5, label="interval")
+        if self.mass is not None:
+            heights = self.mass / np.gradient(density.GRID)
+            inside = np.abs(density.GRID - 0.5) < 0.48  # near 0 and 1 a density may have no bound, and is cut
+            heights = np.minimum(heights / heights[inside].max(), 1.2)
+            few = slice(None, None, 5)  # as many points as a screen can tell apart
+            ax.fill_between(density.GRID[few], heights[few], color=COLORS["positive"], alpha=0.2, label="density")
         ax.plot(self.value, 0, "o", color=COLORS["positive"], markersize=9, label="prior")
         if self.labeled_share is not None:
             ax.plot(self.labeled_share, 0, "|", color=COLORS["negative"], markersize=22, label="labelled share")
-        ax.set(xlim=(0, 1), ylim=(-1, 1), yticks=[], xlabel="share of positives")
-        ax.legend(frameon=False, ncols=3, loc="upper center", fontsize="small")
+        bottom, top = (-1.0, 1.0) if self.mass is None else (-0.15, 1.45)
+        ax.set(xlim=(0, 1), ylim=(bottom, top), yticks=[], xlabel="share of positives")
+        ax.legend(frameon=False, ncols=4, loc="upper center", fontsize="small")
         return self._keep_axes(ax)
 
 

@@ -1,6 +1,8 @@
 """The report is complete, escaped, self-contained, small, and says no more than the evidence."""
 
+import copy
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,13 +10,14 @@ import pytest
 
 from pnulearn import PNUClassifier
 from pnulearn.metrics.risk import estimate_risk
+from pnulearn.priors import PriorEstimate, after_random_labels
 from pnulearn.report import write_report
 from pnulearn.report.page import render, verdict
 from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
 
 SECTIONS = ["data", "prior", "search", "validation", "help", "scores", "label", "reliability", "cost"]
-FIGURES = ["prior", "search", "bandwidth", "validation", "help", "scores", "reliability"]
+FIGURES = ["prior", "over-prior", "search", "bandwidth", "validation", "help", "scores", "reliability"]
 
 
 class Page(HTMLParser):
@@ -98,8 +101,6 @@ def test_many_columns_still_make_a_small_page(tmp_path):
 
 
 def test_the_verdict_is_no_stronger_than_the_evidence(findings):
-    from dataclasses import replace
-
     def says(low, difference, high):
         changed = replace(findings.comparison, difference=difference, low=low, high=high)
         return verdict(replace(findings, comparison=changed))
@@ -119,8 +120,50 @@ def test_the_supervised_model_never_saw_the_unlabelled_rows(hostile, findings):
     model.fit(hostile.X[labeled], classes[codes[labeled]])
     scores = model.decision_function(hostile.X)
     scores[labeled] = model.validation_scores_
-    estimate = estimate_risk([scores[codes == k] for k in (1, 0, -1)], prior, findings.comparison.first.mix)
+    belief = hostile.model.classifier.prior_estimate_
+    estimate = estimate_risk([scores[codes == k] for k in (1, 0, -1)], belief, findings.comparison.first.mix)
     assert findings.comparison.second.value == pytest.approx(estimate.value)
+
+
+def test_the_error_over_the_prior_is_that_of_the_rates_that_agree_with_the_rows(hostile, findings):
+    """On a grid of both rates, the likelihood of P, N and U is greatest where the report says."""
+    codes, scores = hostile.codes, findings.scores
+    wrong = [np.sum(scores[codes == 1] <= 0), np.sum(scores[codes == 0] > 0), np.sum(scores[codes == -1] > 0)]
+    fnr, fpr = np.meshgrid(*2 * [np.linspace(0.001, 0.999, 999)])
+    assert [point.level for point in findings.over_prior] == [0.05, 0.25, 0.5, 0.75, 0.95]
+    for point in findings.over_prior[1:4]:
+        shares = fnr, fpr, point.prior * (1 - fnr) + (1 - point.prior) * fpr
+        sizes = [np.sum(codes == code) for code in (1, 0, -1)]
+        logs = sum(k * np.log(s) + (n - k) * np.log(1 - s) for k, n, s in zip(wrong, sizes, shares, strict=True))
+        best = np.unravel_index(logs.argmax(), logs.shape)
+        assert point.error == pytest.approx(point.prior * fnr[best] + (1 - point.prior) * fpr[best], abs=0.02)
+
+
+def test_rows_are_decided_otherwise_as_the_prior_moves_away_from_the_one_in_use(findings):
+    low, _, middle, _, high = (point.changed for point in findings.over_prior)
+    assert low >= middle <= high
+    assert max(low, high) > 0
+
+
+def test_what_is_wrong_with_the_prior_stands_before_the_error(hostile, findings):
+    def page_with(estimate, doubt):
+        classifier = copy.copy(hostile.model.classifier)
+        classifier.prior_estimate_, classifier.prior_doubt_ = estimate, doubt
+        fitted = replace(hostile, model=replace(hostile.model, classifier=classifier))
+        return render(replace(findings, fitted=fitted))
+
+    sure = page_with(PriorEstimate.of_range(0.3, 0.4), None)
+    assert 'role="alert"' not in sure
+    unsure = page_with(PriorEstimate.of_range(0.1, 0.6), "<b>doubt</b>")
+    assert unsure.index("&lt;b&gt;doubt&lt;/b&gt;") < unsure.index("is expected to err")
+    assert unsure.index("is hardly known: anything between 10% and 60%") < unsure.index("is expected to err")
+
+
+def test_a_costly_prior_comes_with_what_would_narrow_it(findings):
+    narrowing = after_random_labels(PriorEstimate.of_range(0.1, 0.7))
+    costly = replace(narrowing, cost=0.03)
+    assert str(costly) in render(replace(findings, narrowing=costly))
+    assert "15 rows labelled" not in render(replace(findings, narrowing=replace(narrowing, cost=0.004)))
 
 
 def test_the_page_forbids_scripts_and_the_network_by_its_policy(findings):

@@ -49,9 +49,11 @@ def draw_figures(findings: Findings) -> dict[str, str]:
     if len(classifier.classes_) == 2:
         codes = findings.fitted.codes
         share = float(np.mean(codes[codes >= 0] == 1))
-        prior = PriorDisplay(classifier.prior_, classifier.prior_interval_, share)
-        pictures["prior"] = (prior.plot, (5.2, 1.6), "Class prior")
+        prior = PriorDisplay(classifier.prior_, classifier.prior_interval_, share, classifier.prior_estimate_)
+        pictures["prior"] = (prior.plot, (5.2, 1.6 if prior.mass is None else 2.6), "Class prior")
         pictures["scores"] = (ScoreDisplay.from_codes(codes, findings.scores).plot, (5.2, 3.3), "Scores")
+    if findings.over_prior:
+        pictures["over-prior"] = (lambda ax: _draw_over_prior(findings, ax), (5.2, 2.6), "Error over the prior")
     if findings.comparison is not None:
         pictures["validation"] = (lambda ax: _draw_comparison(findings, ax), (5.2, 1.6), "Error of both models")
     if findings.advice is not None:
@@ -94,6 +96,15 @@ def _draw_comparison(findings: Findings, ax: Any) -> None:
         ax.plot(risk.value, place, "o", color=COLORS[color], markersize=8)
     ax.set_yticks([0, 1], [name for name, _, _ in rows])
     ax.set(ylim=(-0.6, 1.6), xlabel="error rate in the population", xlim=(min(0, ax.get_xlim()[0]), None))
+
+
+def _draw_over_prior(findings: Findings, ax: Any) -> None:
+    priors = [point.prior for point in findings.over_prior]
+    ax.plot(priors, [point.error for point in findings.over_prior], "o-", color=COLORS["positive"], label="error")
+    changed = [point.changed for point in findings.over_prior]
+    ax.plot(priors, changed, "s:", color=COLORS["unlabeled"], label="rows to decide otherwise")
+    ax.set(xlim=(0, 1), ylim=(0, None), xlabel="share of positives, if it were this", ylabel="share of rows")
+    ax.legend(frameon=False, fontsize="small")
 
 
 def _draw_advice(advice: Advice | None, ax: Any) -> None:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._learning.calibration import probabilities
 from pnulearn._tables.table import Table
 from pnulearn.advice import Advice, advise
 from pnulearn.metrics.comparison import Comparison, compare_scores
+from pnulearn.priors.narrowing import Narrowing
+from pnulearn.report.over_prior import AtPrior, look_over_prior
 from pnulearn.tables.model import Fitted
 from pnulearn.theory import heuristic_mix
 
@@ -45,6 +46,8 @@ class Findings:
     advice: Advice | None
     to_label: list[dict[str, Any]]
     bins: list[Bin]
+    over_prior: list[AtPrior]
+    narrowing: Narrowing | None
     seconds: float
 
 
@@ -62,7 +65,9 @@ def investigate(fitted: Fitted) -> Findings:
         _comparison(fitted, scores) if everything else None,
         _advice(fitted, scores, counts) if everything else None,
         _to_label(fitted, scores) if two and counts[2] else [],
-        _bins(fitted, scores) if two and counts[0] and counts[1] else [],
+        _bins(fitted) if two and counts[0] and counts[1] else [],
+        look_over_prior(fitted, scores) if everything else [],
+        fitted.narrow_prior(),
         time.perf_counter() - start,
     )
 
@@ -83,8 +88,9 @@ def _comparison(fitted: Fitted, scores: NDArray) -> Comparison:
     supervised.fit(fitted.X[labeled], classifier.classes_[codes[labeled]])
     others = supervised.decision_function(fitted.X)
     others[labeled] = supervised.validation_scores_
-    mix = heuristic_mix(classifier.prior_, *(np.sum(codes == code) for code in (1, 0)))
-    return compare_scores(_groups(codes, scores), _groups(codes, others), classifier.prior_, mix)
+    belief = classifier.prior_estimate_
+    mix = heuristic_mix(float(belief.mean), *(np.sum(codes == code) for code in (1, 0)))
+    return compare_scores(_groups(codes, scores), _groups(codes, others), belief, mix)
 
 
 def _advice(fitted: Fitted, scores: NDArray, counts: list[int]) -> Advice:
@@ -100,18 +106,12 @@ def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:
     order = unlabeled[np.argsort(np.abs(scores[unlabeled]), kind="stable")]
     _, first = np.unique(fitted.X[order], axis=0, return_index=True)
     chosen = order[np.sort(first)[:N_TO_LABEL]]
-    probability = _probability(fitted, scores)
+    probability = fitted.probability()
     cells = _cells(fitted.table, fitted.rows[chosen], fitted.model.label)
     return [
         {"row": int(fitted.rows[i]) + 1, "probability": float(probability[i]), "cells": cells[j]}
         for j, i in enumerate(chosen)
     ]
-
-
-def _probability(fitted: Fitted, scores: NDArray) -> NDArray:
-    """Of the positive class, from held-out scores."""
-    classifier = fitted.model.classifier
-    return probabilities(scores, classifier.calibration_, classifier.prior_)[:, 1]
 
 
 def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
@@ -126,10 +126,10 @@ def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
     return found
 
 
-def _bins(fitted: Fitted, scores: NDArray) -> list[Bin]:
+def _bins(fitted: Fitted) -> list[Bin]:
     """Shares of positives by predicted probability, from labelled rows reweighted to the population."""
     prior = float(fitted.model.classifier.prior_)
-    probability = _probability(fitted, scores)
+    probability = fitted.probability()
     edges = np.linspace(0, 1, N_BINS + 1)
     place = np.clip(np.digitize(probability, edges[1:-1]), 0, N_BINS - 1)
     totals = [np.sum(fitted.codes == code) for code in (1, 0)]

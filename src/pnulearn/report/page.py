@@ -13,6 +13,7 @@ from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._files.writing import write_atomically
 from pnulearn._machine.extras import import_extra
 from pnulearn.report.findings import Findings, investigate
+from pnulearn.report.over_prior import prior_warnings
 from pnulearn.tables.model import Fitted
 
 MOST_CANDIDATES = 10
@@ -77,6 +78,7 @@ def context(findings: Findings) -> dict[str, Any]:
         "verdict": verdict(findings),
         "cells": list(findings.to_label[0]["cells"]) if findings.to_label else [],
         "priors": _priors(model),
+        "warnings": prior_warnings(fitted),
         "quantiles": _quantiles(findings),
     }
 
