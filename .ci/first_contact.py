@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 
 import pnulearn
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[1.0], [-1.0], [1.0], [-1.0]], 15, axis=0)
 y = np.where(np.arange(60) < 30, np.arange(60) < 15, np.nan)
@@ -54,6 +52,7 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
         "cli": [lambda: run_command("fit", str(table)), lambda: run_command("--help"), lambda: pnulearn.cli],
         "io": [
             lambda: pnulearn.tables.read_table(folder / "t.parquet"),
+            lambda: pnulearn.tables.read_table(table),
             lambda: pnulearn.streaming.fit_files(model, str(table), target="y"),
             lambda: pnulearn.streaming.predict_files(model, str(table), folder / "out.csv"),
         ],
@@ -62,10 +61,11 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
             lambda: pnulearn.plots.PriorDisplay.from_estimator(model),
             lambda: pnulearn.plots.RiskSurfaceDisplay.from_estimator(model),
             lambda: pnulearn.advise(9, 9, 99, prior=0.3).plot(),
-            lambda: pnulearn.report.write_report(fit_table(read_table(table), "y"), folder / "r.html"),
+            lambda: pnulearn.estimate_prior(X, y).plot(),
         ],
         "onnx": [lambda: pnulearn.onnx.to_onnx(model), lambda: pnulearn.onnx.save_onnx(model, folder / "m.onnx")],
         "skops": [],
+        "excel": [],  # read through pyarrow, which is asked for first
         "torch": [lambda: pnulearn.torch],
     }
 

@@ -96,7 +96,9 @@ def test_theorem_3(fnr, fpr, n_positive, n_negative):
     means, said = simulated_losses(fnr, fpr, n_positive, n_negative)
 
     def variance(gamma):
-        return simulated_variance(risks.punu(PRIOR, gamma), means, said)
+        """Of (1 − γ) PU + γ NU, for any γ: the theorem's parabola goes on where no risk is asked for."""
+        risk = (1 - gamma) * risks.pu(PRIOR) + gamma * risks.nu(PRIOR)
+        return simulated_variance(risk, means, said)
 
     gamma = psi.positive / (psi.positive + psi.negative)
     assert_allclose(psi.best_punu_mix, gamma)
