@@ -70,3 +70,8 @@ def test_ranges_that_are_none_are_refused(prior):
 
 def test_the_mode_is_that_of_the_density_over_the_prior():
     assert_allclose(PriorEstimate.of_counts([70, 30]).mode, (30.5 - 1) / (101 - 2), atol=1e-3)
+
+
+def test_a_range_and_rows_that_disagree_still_give_an_answer():
+    both = PriorEstimate.of_range(0.85, 0.99).combine(PriorEstimate.of_mass(density.normal_mass(-0.4, 0.01), "scores"))
+    assert 0 < both.value < 1

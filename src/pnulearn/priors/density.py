@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.special import betaincinv
-from scipy.stats import beta
 
 N_POINTS = 4001
 ANGLES = (np.arange(N_POINTS) + 0.5) / N_POINTS * np.pi / 2
@@ -73,7 +72,8 @@ def range_mass(low: float, high: float, confidence: float = 0.9) -> NDArray:
     middle, width = (low + high) / 2, high - low
     size = np.clip(middle * (1 - middle) / (width / 3.3) ** 2, 1.0, 1e8)
     found = least_squares(miss, np.log([size * middle, size * (1 - middle)]), xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    return distribution_mass(beta(*np.exp(found.x)))
+    a, b = np.exp(found.x)
+    return binomial_mass(positive=a - 0.5, negative=b - 0.5)  # Beta(a, b), nowhere quite zero
 
 
 def distribution_mass(distribution: Any) -> NDArray:
