@@ -79,6 +79,7 @@ def range_mass(low: float, high: float, confidence: float = 0.9) -> NDArray:
 def distribution_mass(distribution: Any) -> NDArray:
     """The mass of a distribution from `scipy.stats` between 0 and 1.
 
+    >>> from scipy.stats import beta
     >>> round(float(distribution_mass(beta(3, 7)) @ GRID), 3)
     0.3
     """
