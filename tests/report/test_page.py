@@ -163,6 +163,7 @@ def test_a_costly_prior_comes_with_what_would_narrow_it(findings):
     narrowing = after_random_labels(PriorEstimate.of_range(0.1, 0.7))
     costly = replace(narrowing, cost=0.03)
     assert str(costly) in render(replace(findings, narrowing=costly))
+    assert str(costly) in render(replace(findings, narrowing=costly, over_prior=[]))  # one class without labels
     assert "15 rows labelled" not in render(replace(findings, narrowing=replace(narrowing, cost=0.004)))
 
 
