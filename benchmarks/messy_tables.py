@@ -136,7 +136,7 @@ def cost(route: str, path: Path) -> tuple[float, float, int]:
 
 def main(draws: int) -> None:
     lines = [
-        "# Messy tables: no option but --label, against pipelines built by hand",
+        "# Messy tables: the plan of the columns without options, against pipelines built by hand",
         "",
         f"{N_TRAIN} rows of which {N_LABELED} have a label, {N_TEST} test rows, {draws} draws, both given the prior.",
         "By hand: a ColumnTransformer by somebody who knows the table, on clean values, and the same classifier.",
