@@ -11,8 +11,8 @@ from math import inf, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.losses import LOSSES
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 
@@ -199,7 +199,7 @@ def heuristic_mix(prior: float, n_positive: float, n_negative: float) -> float:
     return Psi(prior**2 / n_positive, (1 - prior) ** 2 / n_negative).best_mix
 
 
-def risk_variance(risk: Risk, covariance: NDArray) -> float:
+def risk_variance(risk: Risk, covariance: AnyArray) -> float:
     """Variance of an empirical risk, for any loss: Σ over samples s of  w_s′ Σ_s w_s, with w_s the risk's weights.
 
     `covariance` has shape (3, 2, 2): on P, N and U, that of the mean losses of g and of −g.
@@ -207,7 +207,7 @@ def risk_variance(risk: Risk, covariance: NDArray) -> float:
     return float(np.einsum("ci,cij,cj->", risk.table, covariance, risk.table))
 
 
-def prior_slope(mix: float, means: NDArray) -> float:
+def prior_slope(mix: float, means: AnyArray) -> float:
     """How fast the PNU risk changes with the prior that it is written in, given the mean losses (3, 2) of g and −g.
 
     Every risk is linear in the prior. For the zero-one loss this is (FNR − FPR) + η (FNR + FPR − 1).
@@ -220,7 +220,7 @@ def prior_slope(mix: float, means: NDArray) -> float:
     return float(np.sum((pnu(0.75, mix).table - pnu(0.25, mix).table) * means)) / 0.5
 
 
-def best_mix(prior: float, covariance: NDArray, prior_sd: float = 0.0, means: NDArray | None = None) -> float:
+def best_mix(prior: float, covariance: AnyArray, prior_sd: float = 0.0, means: AnyArray | None = None) -> float:
     """The mix in [−1, 1] whose PNU risk has the least variance, for any loss and any number of rows.
 
     A prior that is known up to a standard deviation adds (prior_sd × slope)², for which mean losses (3, 2) are needed.
@@ -240,7 +240,7 @@ def best_mix(prior: float, covariance: NDArray, prior_sd: float = 0.0, means: ND
     return min(sides, key=total)
 
 
-def best_share(base: Risk, other: Risk, covariance: NDArray, drifts: tuple[float, float] = (0.0, 0.0)) -> float:
+def best_share(base: Risk, other: Risk, covariance: AnyArray, drifts: tuple[float, float] = (0.0, 0.0)) -> float:
     """γ in [0, 1] of least variance in (1 − γ) base + γ other: PNPU, PNNU or PUNU, for any loss.
 
     `drifts` is one more error that both risks share, with these standard deviations and signs.

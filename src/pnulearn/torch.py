@@ -15,9 +15,10 @@ from operator import index
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from pnulearn._arrays import AnyArray
 from pnulearn._machine.extras import import_extra
 from pnulearn._problem.labels import UNLABELED, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
@@ -204,7 +205,7 @@ class PNUBatchSampler(torch.utils.data.Sampler):
         for _ in range(len(self)):
             yield np.concatenate([next(deck) for deck in decks]).tolist()
 
-    def _deal(self, rows: NDArray, size: int) -> Iterator[NDArray]:
+    def _deal(self, rows: AnyArray, size: int) -> Iterator[AnyArray]:
         """`size` rows at a time; a batch that the shuffled rows no longer fill takes the rest from the next shuffle."""
         deck = self.random.permutation(rows)
         while True:

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis, Graph
 from pnulearn._basis.block import BlockFeatures
 from pnulearn._basis.centers import choose_centers, dense, median_distance
@@ -24,8 +25,8 @@ class CenterBasis(Basis):
     median distance between centres.
     """
 
-    centers: NDArray
-    bandwidths: NDArray
+    centers: AnyArray
+    bandwidths: AnyArray
     intercept = False
     remedy = "Pass fewer centers, e.g. centers=200"
     has_bandwidth = True
@@ -34,23 +35,23 @@ class CenterBasis(Basis):
 
     @classmethod
     def choose(
-        cls, X: Any, is_labeled: NDArray, keys: NDArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
+        cls, X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
     ) -> Self:
         chosen = choose_centers(X, is_labeled, keys, centers)
         bandwidths = cls.grid(chosen) if bandwidth is None else np.asarray(bandwidth, dtype=float)
         return cls(chosen, np.atleast_1d(bandwidths))
 
     @classmethod
-    def grid(cls, centers: NDArray) -> NDArray:
+    def grid(cls, centers: AnyArray) -> AnyArray:
         return median_distance(centers, cls.metric) * np.array(cls.factors)
 
     @classmethod
-    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
         basis = cls(dense(centers), np.array([bandwidth]))
         return basis.features(basis.prepare(X), 0)
 
     @cached_property
-    def origin(self) -> NDArray:  # type: ignore[override]  # read only, as the other fields of a frozen dataclass
+    def origin(self) -> AnyArray:  # type: ignore[override]  # read only, as the other fields of a frozen dataclass
         return self.centers.mean(axis=0)
 
     @property
@@ -59,25 +60,25 @@ class CenterBasis(Basis):
 
     @staticmethod
     @abstractmethod
-    def transform(prepared: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
         """Features from what `prepare` gives."""
 
-    def features(self, prepared: NDArray, index: int) -> NDArray:
+    def features(self, prepared: AnyArray, index: int) -> AnyArray:
         return self.transform(prepared, float(self.bandwidths[index]))
 
     def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
         return CenterBlock(self, n_rows, dtype)
 
     @property
-    def numbers(self) -> tuple[NDArray, ...]:
+    def numbers(self) -> tuple[AnyArray, ...]:
         return self.origin, self.centers, self.bandwidths
 
-    def name_learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+    def name_learnt(self, bandwidths: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """`coef_` (K, bandwidths, centres), and the `bandwidths_` in use."""
         return {"centers_": self.centers, "bandwidths_": bandwidths, "coef_": coef, "intercept_": intercept}
 
     @classmethod
-    def respond(cls, model: Any, X: Any) -> NDArray:
+    def respond(cls, model: Any, X: Any) -> AnyArray:
         basis = cls(model.centers_, model.bandwidths_)
         prepared = basis.prepare(X)
         parts = (basis.features(prepared, i) @ model.coef_[:, i].T for i in range(len(basis.bandwidths)))
@@ -99,7 +100,7 @@ class CenterBasis(Basis):
 
     @staticmethod
     @abstractmethod
-    def draw_prepared(graph: Graph, rows: str, centers: NDArray) -> str:
+    def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
         """Draw `prepare` for rows and centres from a common origin."""
 
     @staticmethod
@@ -117,9 +118,9 @@ class CenterBlock(BlockFeatures):
         self._moved = type(basis)(basis.centers - basis.origin, basis.bandwidths)
         self._prepared = np.zeros_like(self._features)
 
-    def _prepare(self, rows: NDArray) -> None:
+    def _prepare(self, rows: AnyArray) -> None:
         self._prepared[: self._n, :-1] = self._moved.prepare(rows.T)
 
-    def features(self, index: int) -> NDArray:
+    def features(self, index: int) -> AnyArray:
         bandwidth = float(self._bandwidths[index])
         return self._moved.transform(self._prepared[: self._n], bandwidth, out=self._features[: self._n])

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.block import BlockFeatures
 
 ROW_CHUNK = 4096
@@ -16,7 +17,7 @@ ROW_CHUNK = 4096
 class Graph(Protocol):
     """The part of an ONNX graph under construction that a basis draws on; values are known by their names."""
 
-    def constant(self, name: str, value: NDArray) -> str: ...
+    def constant(self, name: str, value: AnyArray) -> str: ...
 
     def apply(self, operator: str, *inputs: str, name: str, **attributes: Any) -> str: ...
 
@@ -41,24 +42,24 @@ class Basis(ABC):
     intercept: ClassVar[bool]
     remedy: ClassVar[str]
     has_bandwidth: ClassVar[bool]
-    bandwidths: NDArray
-    origin: NDArray
+    bandwidths: AnyArray
+    origin: AnyArray
 
     @classmethod
     @abstractmethod
     def choose(
-        cls, X: Any, is_labeled: NDArray, keys: NDArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
+        cls, X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
     ) -> Basis:
         """The basis for these rows, as the parameters `centers` and `bandwidth` of an estimator ask for it."""
 
     @classmethod
     @abstractmethod
-    def grid(cls, centers: NDArray) -> NDArray:
+    def grid(cls, centers: AnyArray) -> AnyArray:
         """The bandwidths to try where none is given."""
 
     @classmethod
     @abstractmethod
-    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
         """k(x, c) for every row and centre, dense or sparse; positive semi-definite where rows and centres agree."""
 
     @property
@@ -67,11 +68,11 @@ class Basis(ABC):
         """The number of basis functions."""
 
     @abstractmethod
-    def prepare(self, X: Any) -> NDArray:
+    def prepare(self, X: Any) -> AnyArray:
         """All of the features' work that bandwidths share."""
 
     @abstractmethod
-    def features(self, prepared: NDArray, index: int) -> NDArray:
+    def features(self, prepared: AnyArray, index: int) -> AnyArray:
         """Features under bandwidth number `index`, shape (n_rows, size)."""
 
     @abstractmethod
@@ -80,20 +81,20 @@ class Basis(ABC):
 
     @property
     @abstractmethod
-    def numbers(self) -> tuple[NDArray, ...]:
+    def numbers(self) -> tuple[AnyArray, ...]:
         """The arrays that tell this basis from others of its kind."""
 
     @abstractmethod
-    def name_learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+    def name_learnt(self, bandwidths: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """A model's fitted attributes by name, from coefficients (K, bandwidths, size) and intercepts (K,)."""
 
     @classmethod
     @abstractmethod
-    def respond(cls, model: Any, X: Any) -> NDArray:
+    def respond(cls, model: Any, X: Any) -> AnyArray:
         """Scores (n, K) of at most ROW_CHUNK rows, from the fitted attributes that `name_learnt` names."""
 
     @classmethod
-    def scores(cls, model: Any, X: Any) -> NDArray:
+    def scores(cls, model: Any, X: Any) -> AnyArray:
         """Scores (n, K) of any number of rows."""
         chunks = [X[start : start + ROW_CHUNK] for start in range(0, X.shape[0], ROW_CHUNK)]
         return np.concatenate([np.zeros((0, len(model.coef_))), *(cls.respond(model, rows) for rows in chunks)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 
 class BlockFeatures(ABC):
@@ -20,16 +21,16 @@ class BlockFeatures(ABC):
         self._features = np.empty((n_rows, size + 1), self.dtype)
         self._n = 0
 
-    def load(self, rows: NDArray, order: NDArray) -> None:
+    def load(self, rows: AnyArray, order: AnyArray) -> None:
         """Take rows (d, n), already less the basis' origin, in the given order."""
         self._n = len(order)
         np.take(rows, order, axis=1, out=self._rows[: len(rows), : self._n], mode="clip")
         self._prepare(self._rows[:, : self._n])
 
     @abstractmethod
-    def _prepare(self, rows: NDArray) -> None:
+    def _prepare(self, rows: AnyArray) -> None:
         """The work that all bandwidths share, on rows in columns."""
 
     @abstractmethod
-    def features(self, index: int) -> NDArray:
+    def features(self, index: int) -> AnyArray:
         """Features under bandwidth number `index`; valid until the next call."""

@@ -6,20 +6,22 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import pdist
+
+from pnulearn._arrays import AnyArray
 
 AUTO_CENTERS = 500
 MEDIAN_ROWS = 1000
 
 
-def dense(X: Any) -> NDArray:
+def dense(X: Any) -> AnyArray:
     """Rows as an ordinary array."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-def median_distance(centers: NDArray, metric: str = "euclidean") -> float:
+def median_distance(centers: AnyArray, metric: str = "euclidean") -> float:
     """The median distance between distinct centres (i < j), the unit of the bandwidth grid."""
     distances = pdist(centers[:MEDIAN_ROWS], metric)
     positive = distances[distances > 0]
@@ -32,7 +34,7 @@ def median_distance(centers: NDArray, metric: str = "euclidean") -> float:
     return median if median > 0 else float(np.median(positive))
 
 
-def choose_centers(X: Any, is_labeled: NDArray, keys: NDArray, centers: str | int | ArrayLike) -> NDArray:
+def choose_centers(X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike) -> AnyArray:
     """Centres as an array of shape (n_centers, n_features).
 
     Only distinct rows are used and they come in the order of `keys`, so neither the order of the rows nor how
@@ -53,7 +55,7 @@ def choose_centers(X: Any, is_labeled: NDArray, keys: NDArray, centers: str | in
     return dense(X[distinct[:limit]])
 
 
-def _given_centers(centers: ArrayLike, n_features: int) -> NDArray:
+def _given_centers(centers: ArrayLike, n_features: int) -> AnyArray:
     array = np.asarray(centers, dtype=float)
     if array.ndim != 2 or array.shape[1] != n_features or len(array) == 0:
         raise ValueError(f"centers must have shape (n_centers, {n_features}) to match X, got {array.shape}.")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
 from pnulearn._basis.basis import Graph
 from pnulearn._basis.block import BlockFeatures
@@ -18,7 +18,7 @@ BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
 LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # below, numbers are denormal, on which processors crawl
 
 
-def squared_distances(X: Any, centers: NDArray) -> NDArray:
+def squared_distances(X: Any, centers: AnyArray) -> AnyArray:
     """|x − c|² of shape (n_rows, n_centers); the centres' mean is taken off first so that offsets cost no digits."""
     if sparse.issparse(X):
         return euclidean_distances(X, centers, squared=True)
@@ -26,7 +26,7 @@ def squared_distances(X: Any, centers: NDArray) -> NDArray:
     return euclidean_distances(X - origin, centers - origin, squared=True)
 
 
-def gaussian(distances: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+def gaussian(distances: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
     """φ_j(x) = exp(−|x − c_j|² / (2 σ²)) from squared distances.
 
     >>> gaussian(np.array([[0.0, 2.0]]), bandwidth=1.0).round(3).tolist()
@@ -42,16 +42,16 @@ class GaussianBasis(CenterBasis):
 
     factors = BANDWIDTH_FACTORS
 
-    def prepare(self, X: Any) -> NDArray:
+    def prepare(self, X: Any) -> AnyArray:
         """Squared distances."""
         return squared_distances(X, self.centers)
 
     @staticmethod
-    def transform(prepared: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
         return gaussian(prepared, bandwidth, out)
 
     @classmethod
-    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
         """Sparse centres stay sparse."""
         rows = sparse.csr_matrix(X) if sparse.issparse(centers) else X
         return gaussian(squared_distances(rows, centers), bandwidth)
@@ -60,7 +60,7 @@ class GaussianBasis(CenterBasis):
         return GaussianBlock(self, n_rows, dtype)
 
     @staticmethod
-    def draw_prepared(graph: Graph, rows: str, centers: NDArray) -> str:
+    def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
         """|x − c|² = |x|² + |c|² − 2 x′c, and no less than 0."""
         last = graph.constant("last", np.array([1]))
         square = graph.apply("ReduceSum", graph.apply("Mul", rows, rows, name="squares"), last, name="norm", keepdims=1)
@@ -94,12 +94,12 @@ class GaussianBlock(BlockFeatures):
         self._lowest = LEAST_EXPONENT[dtype]
         self._least = 0.0
 
-    def _prepare(self, rows: NDArray) -> None:
+    def _prepare(self, rows: AnyArray) -> None:
         np.multiply(np.einsum("dn,dn->n", rows[:-2], rows[:-2]), -0.5, out=rows[-2])
         np.matmul(rows.T, self._centers, out=self._exponents[: self._n])
         self._least = float(self._exponents[: self._n].min(initial=0))
 
-    def features(self, index: int) -> NDArray:
+    def features(self, index: int) -> AnyArray:
         features = self._features[: self._n]
         scale = 1 / float(self._bandwidths[index]) ** 2
         np.multiply(self._exponents[: self._n], scale, out=features)
@@ -108,7 +108,7 @@ class GaussianBlock(BlockFeatures):
         return np.exp(features, out=features)
 
 
-def _extend(centers: NDArray) -> NDArray:
+def _extend(centers: AnyArray) -> AnyArray:
     """(c, 1, −|c|²/2) in columns, and a column of zeros: shape (d + 2, b + 1)."""
     b, d = centers.shape
     matrix = np.zeros((d + 2, b + 1))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.laplace import LaplaceBasis
@@ -23,8 +24,8 @@ KERNELS: dict[str, type[Basis]] = {
 def choose_basis(
     kernel: str,
     X: Any,
-    is_labeled: NDArray,
-    keys: NDArray,
+    is_labeled: AnyArray,
+    keys: AnyArray,
     centers: str | int | ArrayLike = "auto",
     bandwidth: ArrayLike | None = None,
 ) -> Basis:

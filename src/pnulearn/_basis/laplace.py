@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
 from pnulearn._basis.basis import ROW_CHUNK, Graph
 from pnulearn._basis.centers import dense
@@ -27,18 +27,18 @@ class LaplaceBasis(CenterBasis):
     metric = "cityblock"
     factors = BANDWIDTH_FACTORS
 
-    def prepare(self, X: Any) -> NDArray:
+    def prepare(self, X: Any) -> AnyArray:
         """Sums of absolute differences; sparse rows are made dense a few at a time."""
         starts = range(0, max(X.shape[0], 1), ROW_CHUNK)
         return np.concatenate([cdist(dense(X[i : i + ROW_CHUNK]), self.centers, self.metric) for i in starts])
 
     @staticmethod
-    def transform(prepared: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
         features = np.multiply(prepared, -1 / bandwidth, out=out)
         return np.exp(features, out=features)
 
     @staticmethod
-    def draw_prepared(graph: Graph, rows: str, centers: NDArray) -> str:
+    def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
         """Column by column, so that no array has more numbers than rows times centres."""
         total = graph.constant("distance", np.zeros(1))
         for j, column in enumerate(centers.T):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils.extmath import safe_sparse_dot
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis, Graph
 from pnulearn._basis.block import BlockFeatures
 from pnulearn._basis.centers import dense
@@ -19,7 +20,7 @@ from pnulearn._basis.centers import dense
 class LinearBasis(Basis):
     """φ(x) = x less an origin, with an unpenalised intercept."""
 
-    origin: NDArray
+    origin: AnyArray
     intercept = True
     remedy = "Keep fewer columns, e.g. by sklearn.decomposition.TruncatedSVD(200)"
     has_bandwidth = False
@@ -27,17 +28,17 @@ class LinearBasis(Basis):
 
     @classmethod
     def choose(
-        cls, X: Any, is_labeled: NDArray, keys: NDArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
+        cls, X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
     ) -> LinearBasis:
         """The origin is the mean of all rows; there are neither centres nor bandwidths."""
         return cls(np.asarray(X.mean(axis=0)).ravel())
 
     @classmethod
-    def grid(cls, centers: NDArray) -> NDArray:
+    def grid(cls, centers: AnyArray) -> AnyArray:
         return cls.bandwidths
 
     @classmethod
-    def gram(cls, X: Any, centers: Any, bandwidth: float) -> NDArray:
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
         """x′c."""
         return np.asarray(linear_kernel(X, centers, dense_output=True))
 
@@ -45,30 +46,30 @@ class LinearBasis(Basis):
     def size(self) -> int:
         return len(self.origin)
 
-    def prepare(self, X: Any) -> NDArray:
+    def prepare(self, X: Any) -> AnyArray:
         """Rows less the origin."""
         return dense(X) - self.origin
 
-    def features(self, prepared: NDArray, index: int) -> NDArray:
+    def features(self, prepared: AnyArray, index: int) -> AnyArray:
         return prepared
 
     def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
         return LinearBlock(n_rows, self.size, self.size, dtype)
 
     @property
-    def numbers(self) -> tuple[NDArray, ...]:
+    def numbers(self) -> tuple[AnyArray, ...]:
         return self.origin, self.origin, self.bandwidths  # twice, as fingerprints in older files have it
 
-    def name_learnt(self, bandwidths: NDArray, coef: NDArray, intercept: NDArray) -> dict[str, NDArray]:
+    def name_learnt(self, bandwidths: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """`coef_` (K, d) and an `intercept_` for rows as they are."""
         return {"coef_": coef[:, 0], "intercept_": intercept - coef[:, 0] @ self.origin}
 
     @classmethod
-    def respond(cls, model: Any, X: Any) -> NDArray:
+    def respond(cls, model: Any, X: Any) -> AnyArray:
         return safe_sparse_dot(X, model.coef_.T, dense_output=True) + model.intercept_
 
     @classmethod
-    def scores(cls, model: Any, X: Any) -> NDArray:
+    def scores(cls, model: Any, X: Any) -> AnyArray:
         """In one go: no features are made."""
         return cls.respond(model, X)
 
@@ -81,9 +82,9 @@ class LinearBasis(Basis):
 class LinearBlock(BlockFeatures):
     """The rows themselves."""
 
-    def _prepare(self, rows: NDArray) -> None:
+    def _prepare(self, rows: AnyArray) -> None:
         features = self._features[: self._n]
         features[:, :-1], features[:, -1] = rows.T, 1
 
-    def features(self, index: int) -> NDArray:
+    def features(self, index: int) -> AnyArray:
         return self._features[: self._n]

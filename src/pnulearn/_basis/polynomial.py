@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
 from pnulearn._basis.basis import Graph
 
@@ -28,19 +28,19 @@ class PolynomialBasis(CenterBasis):
 
     factors = (1 / 2, 1.0, 2.0)
 
-    def prepare(self, X: Any) -> NDArray:
+    def prepare(self, X: Any) -> AnyArray:
         """Inner products; sparse rows stay sparse."""
         centers = (self.centers - self.origin).T
         return X @ centers - self.origin @ centers if sparse.issparse(X) else (X - self.origin) @ centers
 
     @staticmethod
-    def transform(prepared: NDArray, bandwidth: float, out: NDArray | None = None) -> NDArray:
+    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
         base = prepared / bandwidth**2 + 1
         features = np.multiply(base, base, out=out)
         return np.multiply(features, base, out=features)
 
     @staticmethod
-    def draw_prepared(graph: Graph, rows: str, centers: NDArray) -> str:
+    def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
         return graph.apply("MatMul", rows, graph.constant("centers", centers.T.copy()), name="inner")
 
     @staticmethod

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.notebook import learnt_table
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
@@ -251,11 +252,11 @@ class PNUClassifier(PartiallyLabeledClassifier):
         check_consistent_length(X, labels.codes)
         return Samples(X, labels.codes, np.ones(len(labels.codes)), len(self.classes_), self.sampling)
 
-    def _scores(self, X: Any) -> NDArray:
+    def _scores(self, X: Any) -> AnyArray:
         scores = KERNELS[self.kernel].scores(self, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> AnyArray:
         """Class probabilities under the population prior, columns as in `classes_`.
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags, indexable
@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import decode_labels
 
 
@@ -95,7 +96,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=type(self).__name__).add(classifier=self.classifier, method_mapping=mapping)
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Class labels as they were in y; never the unlabelled marker.
 
         Parameters
@@ -107,7 +108,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.classifier_.predict(X)
 
     @_can("decision_function")
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> AnyArray:
         """The classifier's own scores.
 
         Parameters
@@ -119,7 +120,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.classifier_.decision_function(X)
 
     @_can("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> AnyArray:
         """The classifier's own probabilities, which are those of the labelled rows' class shares.
 
         Parameters
@@ -155,7 +156,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _of_rows(value: Any, rows: NDArray, n_rows: int) -> Any:
+def _of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:
     """Those rows of a parameter that has one value per row; any other parameter as it is."""
     if not hasattr(value, "__len__") or isinstance(value, str) or _num_samples(value) != n_rows:
         return value

@@ -6,11 +6,12 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_features, read_weights
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples
@@ -25,10 +26,10 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
 
     unlabeled: Any
     pos_label: Any
-    classes_: NDArray
+    classes_: AnyArray
 
     @abstractmethod
-    def _scores(self, X: Any) -> NDArray:
+    def _scores(self, X: Any) -> AnyArray:
         """g(x): shape (n,) for two classes, (n, n_classes) for more."""
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
@@ -40,7 +41,7 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = labels.classes
         return Samples(X, labels.codes, weight, len(labels.classes))
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> AnyArray:
         """Scores: positive for the positive class; with more than two classes, one column per class.
 
         Parameters
@@ -51,7 +52,7 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._scores(read_features(self, X, reset=False))
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Class labels as they were in y; never the unlabelled marker.
 
         Parameters

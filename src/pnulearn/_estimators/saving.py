@@ -6,10 +6,10 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.shapes import refuse_other_types
 from pnulearn._learning.learnt import OPTIONAL, Learnt
@@ -107,7 +107,7 @@ def _refuse_search(table: SearchTable) -> None:
         _require(getattr(table, name).dtype.kind == "f", f"search_.{name} holds no numbers")
 
 
-def _line(values: NDArray) -> NDArray:
+def _line(values: AnyArray) -> AnyArray:
     _require(values.ndim == 1 and values.dtype.kind in "iuf", "an axis of search_ is no list of numbers")
     return values
 

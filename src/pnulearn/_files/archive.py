@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._files.members import FREE_BYTES, Members
 from pnulearn._files.writing import write_atomically
 
@@ -29,14 +29,14 @@ class ModelFileError(ValueError):
     """A file that is no model of ours, or one that this version cannot read."""
 
 
-def write_archive(path: str | os.PathLike, kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
+def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
     """Write plain values, arrays and dataclasses under a header; the old file stays until the new one is complete."""
     write_atomically(path, lambda file: dump_archive(file, kind, content, compress=compress))
 
 
 def dump_archive(file: BinaryIO, kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
     """The same into an open file."""
-    arrays: dict[str, NDArray] = {}
+    arrays: dict[str, AnyArray] = {}
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "content": _encode(content, arrays, "")}
     arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     small = sum(array.nbytes for array in arrays.values()) <= FREE_BYTES  # so that no reader takes it for a bomb
@@ -44,7 +44,9 @@ def dump_archive(file: BinaryIO, kind: str, content: dict[str, Any], *, compress
     save(file, **arrays)  # type: ignore[arg-type]
 
 
-def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ...] = ()) -> tuple[str, dict[str, Any]]:
+def read_archive(
+    path: str | os.PathLike[str] | BinaryIO, dataclasses: tuple[type, ...] = ()
+) -> tuple[str, dict[str, Any]]:
     """The kind and content of a file, by path or open; `dataclasses` are the types it may hold."""
     types = {cls.__name__: cls for cls in dataclasses}
     with refuse_damage(path), _open(path) as file:
@@ -54,7 +56,7 @@ def read_archive(path: str | os.PathLike | BinaryIO, dataclasses: tuple[type, ..
         return header["kind"], _decode(header["content"], arrays, types)
 
 
-def read_kind(path: str | os.PathLike) -> str:
+def read_kind(path: str | os.PathLike[str]) -> str:
     """The kind alone, which the header tells."""
     with refuse_damage(path), _open(path) as file:
         return _read_header(path, file)[1]["kind"]
@@ -102,7 +104,7 @@ def _refuse_other_formats(path: Any, file: BinaryIO) -> None:
         raise ModelFileError(f"{_shown(path)} {found}. `pnulearn fit --model` and model.save(path) write them.")
 
 
-def _open(path: str | os.PathLike | BinaryIO) -> AbstractContextManager[BinaryIO]:
+def _open(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
     if not isinstance(path, str | os.PathLike):
         return nullcontext(path)
     if Path(path).is_dir():
@@ -123,7 +125,7 @@ def _size(file: BinaryIO) -> int:
     return size
 
 
-def _encode(value: Any, arrays: dict[str, NDArray], name: str) -> Any:
+def _encode(value: Any, arrays: dict[str, AnyArray], name: str) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -151,7 +153,7 @@ def _array_names(value: Any) -> Iterator[str]:
             yield from _array_names(item)
 
 
-def _decode(value: Any, arrays: dict[str, NDArray], types: dict[str, type]) -> Any:
+def _decode(value: Any, arrays: dict[str, AnyArray], types: dict[str, type]) -> Any:
     if not isinstance(value, dict):
         return value
     kind, part = next(iter(value.items()))

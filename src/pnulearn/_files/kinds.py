@@ -17,7 +17,7 @@ ARCHIVES = {"PNUClassifier": MODEL, "PNUTable": MODEL, "PNUStatistics": STATISTI
 HEAD_BYTES = 1 << 20
 
 
-def recognise(path: str | os.PathLike) -> str:
+def recognise(path: str | os.PathLike[str]) -> str:
     """The kind of a file, by its content."""
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
@@ -43,7 +43,7 @@ def are_predictions(names: Sequence[str]) -> bool:
     return bool(rest) and all(name.startswith(("score", "probability")) for name in rest)
 
 
-def _archive_kind(path: str | os.PathLike) -> str:
+def _archive_kind(path: str | os.PathLike[str]) -> str:
     try:
         return ARCHIVES.get(read_kind(path), OTHER)
     except ModelFileError:

@@ -24,7 +24,7 @@ def take_lock(file: BinaryIO, *, shared: bool = False) -> bool:
     return True
 
 
-def is_still_at(file: BinaryIO, path: str | os.PathLike) -> bool:
+def is_still_at(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
     """Whether an open file is the one that this path names: it may have been moved or deleted meanwhile."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 # What a file may unpack to: so many bytes, and so many for each byte of its own. Ordinary models stay far below.
 FREE_BYTES, RATIO = 64 << 20, 100
@@ -35,7 +36,7 @@ class Members:
     def __contains__(self, name: str) -> bool:
         return f"{name}.npy" in self._names
 
-    def read(self, names: Sequence[str]) -> Iterator[NDArray]:
+    def read(self, names: Sequence[str]) -> Iterator[AnyArray]:
         """The arrays of these names, if all of them together are within bounds."""
         total = sum(self._size(name) for name in names)
         self._refuse_bomb(total, FREE_BYTES + RATIO * self._n_bytes)
@@ -53,7 +54,7 @@ class Members:
         if found > most:
             raise ValueError(f"it unpacks to {found} bytes from {self._n_bytes}; at most {most} are read")
 
-    def _array(self, name: str) -> NDArray:
+    def _array(self, name: str) -> AnyArray:
         if self._archive.getinfo(f"{name}.npy").compress_type not in PACKINGS:
             raise ValueError(f"member {name!r} is packed in a way that we do not use")
         with self._archive.open(f"{name}.npy") as member:

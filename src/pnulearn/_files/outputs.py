@@ -15,7 +15,7 @@ from pnulearn._files.kinds import EMPTY, recognise
 class Output:
     """A file to be written: what it will hold ("model", "report", ...), and how the user named it ("--model")."""
 
-    path: str | os.PathLike
+    path: str | os.PathLike[str]
     kind: str
     name: str = "The output"
     flag: str = "overwrite=True"
@@ -26,7 +26,7 @@ class Output:
 
 
 def check_outputs(
-    *outputs: Output, inputs: Mapping[str, str | os.PathLike | None] | None = None, overwrite: bool = False
+    *outputs: Output, inputs: Mapping[str, str | os.PathLike[str] | None] | None = None, overwrite: bool = False
 ) -> None:
     """Refuse outputs that would destroy an input, each other, or a file of another kind, and what is no plain file.
 
@@ -74,7 +74,7 @@ def _refuse_unwritable(output: Output) -> None:
         raise PermissionError(f"{output.words} is write-protected. Choose another name, or allow writing.")
 
 
-def _is_same(one: str | os.PathLike, other: str | os.PathLike) -> bool:
+def _is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     if os.path.exists(one) and os.path.exists(other):
         return os.path.samefile(one, other)
     return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))

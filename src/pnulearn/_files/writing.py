@@ -17,7 +17,7 @@ LONGEST = 200  # bytes of an output's name that its temporaries repeat; file sys
 OUT_OF_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-def write_atomically(path: str | os.PathLike, write: Callable[[BinaryIO], Any]) -> None:
+def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any]) -> None:
     """Call `write` on a temporary file beside `path`, then put it in place in one step.
 
     A link is followed and what it leads to is replaced. A file that was there keeps its mode, a new one has what the

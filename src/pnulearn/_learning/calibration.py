@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.tally import validation_mix
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.feature_matrix import FeatureMatrix
@@ -17,7 +17,7 @@ from pnulearn.risks import pnu
 PENALTY = 1e-3
 
 
-def score_calibration(loss: Loss, scores: NDArray, rows: Samples, prior: NDArray) -> NDArray | None:
+def score_calibration(loss: Loss, scores: AnyArray, rows: Samples, prior: AnyArray) -> AnyArray | None:
     """Slope and shift of the log-odds for each output, shape (K, 2), or None if scores are 2 P(+|x) − 1.
 
     The link of the loss says whether scores are 2 P(+|x) − 1 or log-odds. Without one they tell the order of rows
@@ -32,7 +32,7 @@ def score_calibration(loss: Loss, scores: NDArray, rows: Samples, prior: NDArray
     return np.array([platt(g, rows, prior, own) for g, own in zip(scores, outputs, strict=True)])
 
 
-def platt(scores: NDArray, rows: Samples, prior: NDArray, own: int = 1) -> tuple[float, float]:
+def platt(scores: AnyArray, rows: Samples, prior: AnyArray, own: int = 1) -> tuple[float, float]:
     """(A, B) with A ≥ 0 such that A g + B are the log-odds of class `own`, by the PNU risk of the logistic loss.
 
     The risk is written in the population prior, so the probabilities are right for the population whatever the share
@@ -52,7 +52,7 @@ def platt(scores: NDArray, rows: Samples, prior: NDArray, own: int = 1) -> tuple
     return float(found.coef[0]) / unit, found.intercept
 
 
-def probabilities(scores: NDArray, calibration: NDArray | None, prior: NDArray | float) -> NDArray:
+def probabilities(scores: AnyArray, calibration: AnyArray | None, prior: AnyArray | float) -> AnyArray:
     """Class probabilities, one column per class, from scores (n,) of two classes or (n, K) of more.
 
     >>> probabilities(np.array([0.0, 0.5, 2.0]), None, 0.5).tolist()

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.learnt import Learnt
@@ -28,7 +28,7 @@ class Contest:
     """The candidates of a fit, bandwidth × mix × alpha, and what is settled before any of them is tried."""
 
     settings: Settings
-    classes: NDArray
+    classes: AnyArray
     prior: PriorEstimate
     basis: Basis
     mixes: Mixes
@@ -57,7 +57,7 @@ class Contest:
         return SearchTable(values, zero_one, squared, weight)
 
     def conclude(
-        self, search: SearchTable, model: Model, validated: Samples, feature_names: NDArray | None = None
+        self, search: SearchTable, model: Model, validated: Samples, feature_names: AnyArray | None = None
     ) -> Learnt:
         """What was learnt: the model, the candidate with most weight, and the risk on the `validated` rows."""
         bandwidth, mix, alpha = search.best
@@ -102,20 +102,20 @@ class Contest:
             "and sample weights."
         )
 
-    def _doubt(self, validated: Samples, scores: NDArray) -> str | None:
+    def _doubt(self, validated: Samples, scores: AnyArray) -> str | None:
         """What speaks against a prior that was given."""
         if not self.prior.is_known or len(self.classes) > 2:
             return None
         return doubt_prior(validated, scores[0], float(self.prior))
 
-    def _weigh(self, zero_one: NDArray, squared: NDArray, n_labels: float) -> NDArray:
+    def _weigh(self, zero_one: AnyArray, squared: AnyArray, n_labels: float) -> AnyArray:
         if self.settings.selection == "average":
             return average_weights(zero_one, squared, n_labels, shares=self.mixes.shares)
         order = {"alphas": self.settings.alphas, "mixes": self.mixes.values}
         return best_candidate(zero_one, squared, n_labels, tie_break=self.settings.tie_break, **order)
 
 
-def validation_risk(rows: Samples, scores: NDArray, prior: PriorEstimate) -> RiskEstimate | None:
+def validation_risk(rows: Samples, scores: AnyArray, prior: PriorEstimate) -> RiskEstimate | None:
     """The PNU zero-one risk of a model whose scores (K, n) on these rows are held out, NaN where they are not."""
     if rows.n_classes > 2 or np.isnan(scores[0]).all():
         return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.samples import Samples
 
 LARGEST_Z = 2.0
 
 
-def doubt_prior(rows: Samples, scores: NDArray, prior: float) -> str | None:
+def doubt_prior(rows: Samples, scores: AnyArray, prior: float) -> str | None:
     """A sentence if held-out scores (n,) contradict the prior, else None; NaN marks rows without a score.
 
     C = mean_U g − θ mean_P g − (1 − θ) mean_N g is zero on average under the right θ, whatever the scores are; they are
@@ -36,7 +36,7 @@ def doubt_prior(rows: Samples, scores: NDArray, prior: float) -> str | None:
     )
 
 
-def _mean(values: NDArray, weight: NDArray) -> tuple[float, float]:
+def _mean(values: AnyArray, weight: AnyArray) -> tuple[float, float]:
     """A weighted mean and its variance."""
     share = weight / weight.sum()
     mean = float(share @ values)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from numpy.typing import NDArray
-
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._machine.memory import free_memory
 from pnulearn._problem.samples import Samples
@@ -15,7 +14,7 @@ NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}
 WORDS = {"P": "positive", "N": "negative", "U": "unlabelled"}
 
 
-def feasible_risk(risk: str, mix: Any, samples: Samples, classes: NDArray) -> str:
+def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> str:
     """The risk asked for, or the one that the rows at hand allow, with a warning that says so."""
     present = _present(samples)
     if set(NEEDS[risk]) <= present:
@@ -57,7 +56,7 @@ def _present(samples: Samples) -> set[str]:
     return groups | {name for name, count in zip("NP", counts, strict=True) if count > 0}
 
 
-def _refuse_more_classes(risk: str, classes: NDArray) -> None:
+def _refuse_more_classes(risk: str, classes: AnyArray) -> None:
     if len(classes) > 2 and risk in ("pu", "nu"):
         raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.contest import Contest
 from pnulearn._learning.feasible import feasible_risk
 from pnulearn._learning.learnt import Learnt
@@ -120,7 +120,7 @@ def _refuse_no_validation(statistics: PNUStatistics) -> None:
     )
 
 
-def _cross_weights(contest: Contest, fits: list[Fits], weight: NDArray) -> list[NDArray]:
+def _cross_weights(contest: Contest, fits: list[Fits], weight: AnyArray) -> list[AnyArray]:
     """For every fold the candidates' weights without it; those of all folds where no other fold can be judged."""
     n_folds = len(fits[0].candidates)
     pooled = [[one.tally_without(fold) for one in fits] for fold in range(n_folds)]
@@ -130,7 +130,7 @@ def _cross_weights(contest: Contest, fits: list[Fits], weight: NDArray) -> list[
     ]
 
 
-def _out_of_fold(problem: MomentProblem, fits: list[Fits], weights: list[NDArray], sample: RowSample) -> NDArray:
+def _out_of_fold(problem: MomentProblem, fits: list[Fits], weights: list[AnyArray], sample: RowSample) -> AnyArray:
     """Scores (K, n) of the sample's rows by candidates that neither saw nor were weighed by their fold, or NaN."""
     scores = np.full((len(problem.outputs), len(sample.codes)), np.nan)
     basis, folds = problem.statistics.design.basis, sample.folds(problem.statistics.design)

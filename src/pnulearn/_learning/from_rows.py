@@ -7,9 +7,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.contest import Contest
@@ -28,10 +28,10 @@ from pnulearn.priors.resolve import resolve_prior
 def learn_from_rows(
     settings: Settings,
     samples: Samples,
-    classes: NDArray,
+    classes: AnyArray,
     *,
     held_out: Samples | None = None,
-    feature_names: NDArray | None = None,
+    feature_names: AnyArray | None = None,
 ) -> Learnt:
     """Search all candidates, judged on the `held_out` rows or else by cross-validation, and assemble the model."""
     solver = WatchedSolver(candidate_solver(settings.loss))
@@ -60,7 +60,7 @@ def learn_from_rows(
     return replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0, calibration=calibration)
 
 
-def _open_contest(settings: Settings, samples: Samples, classes: NDArray, keys: NDArray, risk: str) -> Contest:
+def _open_contest(settings: Settings, samples: Samples, classes: AnyArray, keys: AnyArray, risk: str) -> Contest:
     """The candidates, with the prior and with basis functions chosen by the rows' content."""
     X, codes = samples.X, samples.codes
     basis = choose_basis(settings.kernel, X, codes >= 0, keys, settings.centers, settings.bandwidth)
@@ -77,7 +77,7 @@ def _open_contest(settings: Settings, samples: Samples, classes: NDArray, keys: 
     return Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
 
 
-def _cross_weights(contest: Contest, explored: list[Explored]) -> list[NDArray]:
+def _cross_weights(contest: Contest, explored: list[Explored]) -> list[AnyArray]:
     """For every fold the candidates' weights as the other folds alone would have them: no row judges its own choice."""
     n_folds = len(explored[0].judged)
     if n_folds < 2:
@@ -87,8 +87,8 @@ def _cross_weights(contest: Contest, explored: list[Explored]) -> list[NDArray]:
 
 
 def _calibration(
-    settings: Settings, learnt: Learnt, samples: Samples, validated: Samples, scores: NDArray, shares: NDArray
-) -> NDArray | None:
+    settings: Settings, learnt: Learnt, samples: Samples, validated: Samples, scores: AnyArray, shares: AnyArray
+) -> AnyArray | None:
     """Log-odds from scores that were not seen in training; from all rows if there was nothing to validate with."""
     if np.isnan(scores).all():
         validated, scores = samples, KERNELS[settings.kernel].scores(SimpleNamespace(**learnt.function), samples.X).T

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from numpy.typing import NDArray
-
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.selection import SearchTable
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
@@ -22,7 +21,7 @@ class Learnt:
     `function` holds those that the kernel itself names, as `Basis.name_learnt` gives them: `coef_`, `intercept_`, ...
     """
 
-    classes: NDArray
+    classes: AnyArray
     prior: Any
     prior_interval: tuple[Any, Any] | None
     prior_estimate: PriorEstimate
@@ -32,11 +31,11 @@ class Learnt:
     mix: float
     alpha: float
     risk: RiskEstimate | None
-    function: dict[str, NDArray]
+    function: dict[str, AnyArray]
     n_features_in: int
-    feature_names_in: NDArray | None = None
-    validation_scores: NDArray | None = None
-    calibration: NDArray | None = None
+    feature_names_in: AnyArray | None = None
+    validation_scores: AnyArray | None = None
+    calibration: AnyArray | None = None
     n_iter: int = 1
     converged: bool = True
     prior_doubt: str | None = None

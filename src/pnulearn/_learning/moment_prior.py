@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moments
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn._statistics.packing import unpack
@@ -31,10 +31,10 @@ class HeldOutScores:
     """Count, mean (K,) and covariance (K, K) of a group's scores by models that have not seen its rows."""
 
     count: float
-    mean: NDArray
-    covariance: NDArray
+    mean: AnyArray
+    covariance: AnyArray
 
-    def replicates(self, rng: np.random.Generator) -> NDArray:
+    def replicates(self, rng: np.random.Generator) -> AnyArray:
         """Means as they might have come out, shape (REPLICATES, K)."""
         return rng.multivariate_normal(self.mean, self.covariance / self.count, size=REPLICATES, method="eigh")
 
@@ -95,7 +95,7 @@ def _scores(problem: MomentProblem, fits: Fits, index: int, alpha: int, group: i
     return HeldOutScores(count, mean, total[:-1, :-1] / count - np.outer(mean, mean))
 
 
-def _gap(means: NDArray) -> float:
+def _gap(means: AnyArray) -> float:
     """By how much a class scores higher on its own output than the others do, at worst."""
     if means.shape[1] == 1:
         return float(means[1, 0] - means[0, 0])
@@ -103,7 +103,7 @@ def _gap(means: NDArray) -> float:
     return float(np.min(own - means + np.diag(np.full(len(own), np.inf))))
 
 
-def _shares(means: NDArray) -> NDArray:
+def _shares(means: AnyArray) -> AnyArray:
     """θ with mean_U = Σ θ_c mean_c: the positive class's share of two, or the nearest point of the simplex."""
     if means.shape[1] == 1:
         low, high, unlabeled = means[:, 0]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.search import Model
 from pnulearn._learning.tally import Tally
 from pnulearn._machine.threads import map_in_threads
@@ -28,17 +28,17 @@ class MomentProblem:
     """Statistics and the candidates to be told apart by them."""
 
     statistics: PNUStatistics
-    prior: NDArray
+    prior: AnyArray
     mixes: Mixes
-    alphas: NDArray
+    alphas: AnyArray
     sampling: Sampling = "case_control"
 
     @property
-    def outputs(self) -> NDArray:
+    def outputs(self) -> AnyArray:
         """The classes that outputs speak for: the positive one of two, or every class."""
         return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
 
-    def groups(self, sums: NDArray) -> NDArray:
+    def groups(self, sums: AnyArray) -> AnyArray:
         """Packed sums of every class and of the rows that stand for the population."""
         if self.sampling == "single_set":
             return np.concatenate([sums[:-1], sums.sum(axis=0, keepdims=True)])
@@ -65,7 +65,7 @@ def explore_moments(problem: MomentProblem, n_jobs: int | None = None) -> list[F
     return map_in_threads(_explore, [(problem, index) for index in bandwidths], n_jobs)
 
 
-def assemble_moments(problem: MomentProblem, weight: NDArray, n_jobs: int | None = None) -> Model:
+def assemble_moments(problem: MomentProblem, weight: AnyArray, n_jobs: int | None = None) -> Model:
     """The weighted sum of all candidates fitted on all rows, one coefficient vector per bandwidth with any weight."""
     places = np.flatnonzero(weight.any(axis=(1, 2)))
     parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in places], n_jobs)
@@ -74,7 +74,7 @@ def assemble_moments(problem: MomentProblem, weight: NDArray, n_jobs: int | None
     return Model(bandwidths, np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.zeros((len(problem.outputs), 0)))
 
 
-def fit_candidates(problem: MomentProblem, sums: NDArray) -> RidgeCandidates:
+def fit_candidates(problem: MomentProblem, sums: AnyArray) -> RidgeCandidates:
     """Every mix and alpha from packed sums (groups, ·) of the training rows."""
     groups = problem.groups(sums)
     present = np.flatnonzero(groups[:-1, -1] > 0)
@@ -91,7 +91,7 @@ def fit_candidates(problem: MomentProblem, sums: NDArray) -> RidgeCandidates:
     return RidgeCandidates(grid, place, problem.mixes.tilts)
 
 
-def tally_of_moments(candidates: RidgeCandidates, groups: NDArray) -> Tally:
+def tally_of_moments(candidates: RidgeCandidates, groups: AnyArray) -> Tally:
     """Sums of g and g² over rows known by their packed moments (groups, ·); votes are unknown (NaN)."""
     grid, tilt = candidates.grid, candidates.tilts[:, None]
     assert grid.frame is None
@@ -109,11 +109,11 @@ def tally_of_moments(candidates: RidgeCandidates, groups: NDArray) -> Tally:
     return Tally(groups[:, -1].copy(), np.full(sums[0].shape, np.nan), *sums)
 
 
-def _products(a: NDArray, b: NDArray) -> NDArray:
+def _products(a: AnyArray, b: AnyArray) -> AnyArray:
     return np.einsum("...b,...b->...", a, b)
 
 
-def _population(packed: NDArray) -> Population:
+def _population(packed: AnyArray) -> Population:
     full = unpack(packed)
     return Population(moments=Moments(float(full[-1, -1]), full[:-1, -1], full[:-1, :-1]))
 
@@ -137,7 +137,7 @@ def can_validate(statistics: PNUStatistics) -> bool:
     return bool((in_folds != 1).all())
 
 
-def _final(problem: MomentProblem, index: int, weight: NDArray) -> tuple[NDArray, NDArray]:
+def _final(problem: MomentProblem, index: int, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
     mixes, alphas = find_used(weight)
     problem = replace(problem, mixes=problem.mixes.take(mixes), alphas=problem.alphas[alphas])
     weight = weight[np.ix_(mixes, alphas)]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import choose_basis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.settings import Settings
@@ -38,7 +39,7 @@ def design_from_rows(
     return design_of(settings, reading, rows, codes, dtype)
 
 
-def design_of(settings: Settings, reading: Design, rows: NDArray, codes: NDArray, dtype: str) -> Design:
+def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArray, dtype: str) -> Design:
     """Choose basis functions from rows as `learn_from_rows` would from all rows."""
     refuse_underflow(rows)
     keys = row_keys(rows, reading.seed)
@@ -47,7 +48,7 @@ def design_of(settings: Settings, reading: Design, rows: NDArray, codes: NDArray
 
 
 def reading_design(
-    columns: tuple[str, ...] | None, n_features: int, classes: NDArray, unlabeled: Any, seed: int
+    columns: tuple[str, ...] | None, n_features: int, classes: AnyArray, unlabeled: Any, seed: int
 ) -> Design:
     """A design that reads rows as they are, in float64."""
     basis = LinearBasis(np.zeros(n_features))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine.threads import map_in_threads
@@ -22,7 +22,7 @@ from pnulearn._solvers.reduction import Reduced, reduce_features
 
 ROW_CHUNK = 4096
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
-Split = tuple[NDArray, NDArray]
+Split = tuple[AnyArray, AnyArray]
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,21 @@ class Problem:
     """The rows to learn from, the candidates, and how to judge: by splits of these rows or by a held-out set."""
 
     samples: Samples
-    prior: NDArray
+    prior: AnyArray
     basis: Basis
     mixes: Mixes
-    alphas: NDArray
+    alphas: AnyArray
     solve: Callable[[Training], Candidates]
-    squash: Callable[[NDArray], NDArray] | None = None
+    squash: Callable[[AnyArray], AnyArray] | None = None
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
 
     @cached_property
-    def prepared(self) -> NDArray:
+    def prepared(self) -> AnyArray:
         return self.basis.prepare(self.samples.X)
 
     @cached_property
-    def held_out_prepared(self) -> NDArray:
+    def held_out_prepared(self) -> AnyArray:
         assert self.held_out is not None
         return self.basis.prepare(self.held_out.X)
 
@@ -61,10 +61,10 @@ class Judged:
     """
 
     tally: Tally
-    scores: NDArray | None
+    scores: AnyArray | None
     fit: Candidates | None
 
-    def mixed_scores(self, weight: NDArray, features: NDArray) -> NDArray:
+    def mixed_scores(self, weight: AnyArray, features: AnyArray) -> AnyArray:
         """Σ weight (C, J) × scores of the rows held out, which have these features: shape (K, n)."""
         if self.scores is not None:
             return np.tensordot(self.scores, weight, axes=((1, 2), (0, 1)))
@@ -95,11 +95,11 @@ class Explored:
 class Model:
     """The chosen function g = Σ over bandwidths of φ′coef + intercept: coef (K, bandwidths, b), intercept (K,)."""
 
-    bandwidths: NDArray
-    coef: NDArray
-    intercept: NDArray
-    validation_scores: NDArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
-    judging_scores: NDArray | None = None  # the same by candidates weighed without the row's own fold
+    bandwidths: AnyArray
+    coef: AnyArray
+    intercept: AnyArray
+    validation_scores: AnyArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
+    judging_scores: AnyArray | None = None  # the same by candidates weighed without the row's own fold
 
 
 def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
@@ -118,8 +118,8 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
 def assemble(
     problem: Problem,
     explored: list[Explored],
-    weight: NDArray,
-    fold_weights: Sequence[NDArray] = (),
+    weight: AnyArray,
+    fold_weights: Sequence[AnyArray] = (),
     n_jobs: int | None = None,
 ) -> Model:
     """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight.
@@ -139,7 +139,7 @@ def assemble(
     )
 
 
-def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Sequence[NDArray]) -> NDArray:
+def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Sequence[AnyArray]) -> AnyArray:
     """Out-of-fold scores (K, n) of the candidates as they are weighed for each fold; NaN for rows never held out."""
     n_outputs = 1 if len(problem.prior) == 2 else len(problem.prior)
     scores = np.full((n_outputs, len(problem.samples.codes)), np.nan)
@@ -196,13 +196,13 @@ def _judge(problem: Problem, place: _Place, fold: int, done: Callable[[], None] 
     return judged
 
 
-def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> NDArray:
+def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> AnyArray:
     return reduced.project(problem.basis.features(problem.held_out_prepared, index))
 
 
 def _assemble_bandwidth(
-    problem: Problem, result: Explored, index: int, weight: NDArray
-) -> tuple[NDArray, NDArray, NDArray]:
+    problem: Problem, result: Explored, index: int, weight: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Coefficients (K, b) and intercepts (K,) from all rows, and validation scores (K, n) of this bandwidth's part."""
     Z = result.reduced.coordinates
     if problem.held_out is not None:
@@ -220,7 +220,7 @@ def _assemble_bandwidth(
     return result.reduced.lift(coef), intercept, scores
 
 
-def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moments | None = None) -> Training:
+def _training(problem: Problem, reduced: Reduced, rows: AnyArray, moments: Moments | None = None) -> Training:
     samples = problem.samples
     codes = samples.codes[rows]
     return Training(
@@ -238,7 +238,7 @@ def _training(problem: Problem, reduced: Reduced, rows: NDArray, moments: Moment
     )
 
 
-def _fold_moments(problem: Problem, Z: NDArray) -> list[Moments | None]:
+def _fold_moments(problem: Problem, Z: AnyArray) -> list[Moments | None]:
     """U's moments for every training fold, as the total less the fold, where U has more rows than Z has columns."""
     samples, population = problem.samples, problem.samples.population
     partition = all(len(train) + len(test) == len(Z) for train, test in problem.splits)
@@ -254,11 +254,11 @@ def _fold_moments(problem: Problem, Z: NDArray) -> list[Moments | None]:
 
 def _tally(
     fit: Candidates,
-    features: NDArray,
+    features: AnyArray,
     rows: Samples,
-    squash: Callable[[NDArray], NDArray] | None,
-    products: NDArray | None = None,
-) -> tuple[Tally, NDArray | None]:
+    squash: Callable[[AnyArray], AnyArray] | None,
+    products: AnyArray | None = None,
+) -> tuple[Tally, AnyArray | None]:
     """The tally of all candidates on these rows, and their scores (K, C, J, n) if that is not too many numbers."""
     groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
     if len(features) <= ROW_CHUNK:

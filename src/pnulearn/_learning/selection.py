@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 NEGLIGIBLE = 1e-3
 
@@ -19,21 +20,21 @@ class SearchTable:
     the final model.
     """
 
-    values: dict[str, NDArray]
-    zero_one: NDArray
-    squared: NDArray
-    weight: NDArray
+    values: dict[str, AnyArray]
+    zero_one: AnyArray
+    squared: AnyArray
+    weight: AnyArray
 
     @property
-    def bandwidths(self) -> NDArray:
+    def bandwidths(self) -> AnyArray:
         return self.values["bandwidth"]
 
     @property
-    def mixes(self) -> NDArray:
+    def mixes(self) -> AnyArray:
         return self.values["mix"]
 
     @property
-    def alphas(self) -> NDArray:
+    def alphas(self) -> AnyArray:
         return self.values["alpha"]
 
     @property
@@ -52,8 +53,8 @@ class SearchTable:
 
 
 def best_candidate(
-    zero_one: NDArray, squared: NDArray, n_labels: float, *, alphas: NDArray, mixes: NDArray, tie_break: str
-) -> NDArray:
+    zero_one: AnyArray, squared: AnyArray, n_labels: float, *, alphas: AnyArray, mixes: AnyArray, tie_break: str
+) -> AnyArray:
     """All weight on the least zero-one risk.
 
     Few validation labels make ties the rule. tie_break="risk" settles them by the squared-loss risk, then the larger
@@ -75,7 +76,7 @@ def best_candidate(
     return weight
 
 
-def average_weights(zero_one: NDArray, squared: NDArray, n_labels: float, *, shares: NDArray) -> NDArray:
+def average_weights(zero_one: AnyArray, squared: AnyArray, n_labels: float, *, shares: AnyArray) -> AnyArray:
     """Gibbs weights exp(−n (zero-one risk + squared risk)) with n the effective number of validation labels.
 
     The inverse temperature n is that of PAC-Bayesian aggregation: few labels spread the weight over all candidates

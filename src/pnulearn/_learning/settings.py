@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.threads import check_n_jobs
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
@@ -38,7 +38,7 @@ class Settings:
     kernel: str
     prior: Any
     mix: Any
-    alphas: NDArray
+    alphas: AnyArray
     bandwidth: Any
     centers: Any
     selection: str

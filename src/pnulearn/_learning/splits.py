@@ -6,14 +6,14 @@ import numbers
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.search import Split
 from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds
 from pnulearn._problem.samples import Samples
 
 
-def own_splits(cv: Any, codes: NDArray, kept: NDArray) -> list[Split]:
+def own_splits(cv: Any, codes: AnyArray, kept: AnyArray) -> list[Split]:
     """The user's splits of all rows, renumbered for the rows that are kept; none if cv is a number."""
     if isinstance(cv, numbers.Integral):
         return []
@@ -26,7 +26,7 @@ def own_splits(cv: Any, codes: NDArray, kept: NDArray) -> list[Split]:
     return [(np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test))) for train, test in splits]
 
 
-def content_splits(n_folds: int, samples: Samples, keys: NDArray, classes: NDArray, n_candidates: int) -> list[Split]:
+def content_splits(n_folds: int, samples: Samples, keys: AnyArray, classes: AnyArray, n_candidates: int) -> list[Split]:
     """Folds by the rows' content; none if there is nothing to choose and too little to validate with."""
     distinct = [len(np.unique(keys[samples.codes == code])) for code in range(samples.n_classes)]
     lonely = [name for name, count in zip(classes.tolist(), distinct, strict=True) if count == 1]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.risks import pnu
 from pnulearn.theory import forced_mix, least_variance_mix
 
@@ -23,13 +23,13 @@ class Tally:
     first, second : of g and g², where g may have been squashed to [−1, 1].
     """
 
-    weight: NDArray
-    positive: NDArray
-    first: NDArray
-    second: NDArray
+    weight: AnyArray
+    positive: AnyArray
+    first: AnyArray
+    second: AnyArray
 
     @classmethod
-    def of(cls, scores: NDArray, membership: NDArray, squash: Callable[[NDArray], NDArray] | None = None) -> Tally:
+    def of(cls, scores: AnyArray, membership: AnyArray, squash: Callable[[AnyArray], AnyArray] | None = None) -> Tally:
         """From scores (K, C, J, n) and the weight of every row in every group (n, groups)."""
         g = scores if squash is None else squash(scores)
         return cls(membership.sum(axis=0), _votes(scores) @ membership, g @ membership, np.square(g) @ membership)
@@ -42,29 +42,29 @@ class Tally:
             self.second + other.second,
         )
 
-    def zero_one(self, prior: NDArray) -> NDArray:
+    def zero_one(self, prior: AnyArray) -> AnyArray:
         """The PNU zero-one risk of every candidate, shape (C, J)."""
         share = self._means(self.positive)
         return self._risk(prior, 1 - share, share)
 
-    def squared(self, prior: NDArray) -> NDArray:
+    def squared(self, prior: AnyArray) -> AnyArray:
         """The PNU risk of the squared loss, summed over outputs, shape (C, J)."""
         g, g2 = self._means(self.first), self._means(self.second)
         return self._risk(prior, (1 - 2 * g + g2) / 4, (1 + 2 * g + g2) / 4)
 
-    def effective_labels(self, prior: NDArray) -> float:
+    def effective_labels(self, prior: AnyArray) -> float:
         """The number n of labels drawn from the population that would fix the PN risk as well: 1 / Σ θ_c² / n_c."""
         seen = self.weight[:-1] > 0
         return float(1 / np.sum(prior[seen] ** 2 / self.weight[:-1][seen])) if seen.any() else 0.0
 
-    def _means(self, sums: NDArray) -> NDArray:
+    def _means(self, sums: AnyArray) -> AnyArray:
         return sums / np.where(self.weight > 0, self.weight, 1.0)
 
-    def _outputs(self, prior: NDArray) -> NDArray:
+    def _outputs(self, prior: AnyArray) -> AnyArray:
         """The class that each output speaks for: the positive one of two, or every class."""
         return np.arange(len(prior)) if len(self.positive) > 1 else np.array([1])
 
-    def _risk(self, prior: NDArray, loss: NDArray, loss_of_minus: NDArray) -> NDArray:
+    def _risk(self, prior: AnyArray, loss: AnyArray, loss_of_minus: AnyArray) -> AnyArray:
         """One PNU risk per output, with all other classes as its negatives; each error of K outputs counts twice."""
         total = np.zeros(loss.shape[1:-1])
         for k, own in enumerate(self._outputs(prior)):
@@ -76,11 +76,11 @@ class Tally:
                 total += table[1, side] * (mean[..., :-1][..., others] @ rest)
         return total / (1 if len(loss) == 1 else 2)
 
-    def _mix(self, prior: NDArray, own: int) -> float:
+    def _mix(self, prior: AnyArray, own: int) -> float:
         return validation_mix(prior, self.weight[:-1], self.weight[-1], own)
 
 
-def validation_mix(prior: NDArray, n_labeled: NDArray, n_population: float, own: int = 1) -> float:
+def validation_mix(prior: AnyArray, n_labeled: AnyArray, n_population: float, own: int = 1) -> float:
     """η of least variance for equal variances of the loss in P, N and U; ±1 if a class has no rows.
 
     >>> validation_mix(np.array([0.7, 0.3]), np.array([10, 10]), 0), validation_mix(np.array([0.5, 0.5]), [5, 5], 9)
@@ -96,7 +96,7 @@ def validation_mix(prior: NDArray, n_labeled: NDArray, n_population: float, own:
     return float(least_variance_mix(psi_p, psi_n, 1 / n_population))
 
 
-def membership(codes: NDArray, weight: NDArray, n_classes: int, population: NDArray) -> NDArray:
+def membership(codes: AnyArray, weight: AnyArray, n_classes: int, population: AnyArray) -> AnyArray:
     """The weight of every row in every group: its class, and the population, shape (n, n_classes + 1)."""
     groups = np.zeros((len(codes), n_classes + 1))
     labeled = np.flatnonzero(codes >= 0)
@@ -105,7 +105,7 @@ def membership(codes: NDArray, weight: NDArray, n_classes: int, population: NDAr
     return groups
 
 
-def _votes(scores: NDArray) -> NDArray:
+def _votes(scores: AnyArray) -> AnyArray:
     """1 where the output's class is predicted, a half on the boundary of two classes."""
     if len(scores) == 1:
         return (np.sign(scores) + 1) / 2

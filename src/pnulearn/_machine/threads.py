@@ -22,7 +22,7 @@ def check_n_jobs(n_jobs: Any) -> None:
         raise ValueError(f"n_jobs must be a whole number other than 0, got {n_jobs!r}: 1 is one thread, -1 all cores.")
 
 
-def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple], n_jobs: int | None = None) -> list[T]:
+def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None = None) -> list[T]:
     """work(*task) of every task, in order, by `n_jobs` threads in joblib's sense.
 
     joblib itself looks only every hundredth of a second whether the last task is done: as long as a small fit.

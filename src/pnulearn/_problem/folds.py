@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 
@@ -70,7 +70,7 @@ class PNUStratifiedKFold(BaseCrossValidator):
         """
         return self.n_splits
 
-    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[NDArray, NDArray]]:
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[AnyArray, AnyArray]]:
         """Yield (train, test) row numbers; X is not looked at and may be left out.
 
         Parameters
@@ -88,7 +88,7 @@ class PNUStratifiedKFold(BaseCrossValidator):
         for train, test in self.split_codes(codes):
             yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test
 
-    def split_codes(self, codes: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+    def split_codes(self, codes: AnyArray) -> Iterator[tuple[AnyArray, AnyArray]]:
         """The same for class codes, −1 being unlabelled; every row that is not tested is for training.
 
         Parameters
@@ -102,7 +102,7 @@ class PNUStratifiedKFold(BaseCrossValidator):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
-def assign_folds(codes: NDArray, n_splits: int, key: NDArray, weight: NDArray | None = None) -> NDArray:
+def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray | None = None) -> AnyArray:
     """A fold number per row: within each group, rows in the order of `key` fill the folds with equal weight.
 
     Rows of a group that share a key stay together, so a repeated row is never split between training and
@@ -121,7 +121,7 @@ def assign_folds(codes: NDArray, n_splits: int, key: NDArray, weight: NDArray | 
     return fold
 
 
-def row_keys(X: Any, seed: int) -> NDArray:
+def row_keys(X: Any, seed: int) -> AnyArray:
     """A 64-bit key per row that depends on its values only; sorting by it is a random order of distinct rows.
 
     Integer arithmetic wraps and never rounds, so the key does not depend on the row's place, on the number of
@@ -138,12 +138,12 @@ def row_keys(X: Any, seed: int) -> NDArray:
     return scramble(keys)
 
 
-def _bits(values: NDArray) -> NDArray:
+def _bits(values: AnyArray) -> AnyArray:
     """Values as well-mixed integers; 0.0 and −0.0 give 0, so that absent entries of a sparse row do not count."""
     return scramble(np.ascontiguousarray(values + 0.0).view(np.uint64))
 
 
-def scramble(x: NDArray) -> NDArray:
+def scramble(x: AnyArray) -> AnyArray:
     """The finaliser of MurmurHash3: every input bit reaches every output bit, and 0 stays 0."""
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)

@@ -6,12 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, validate_data
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import is_missing
 
 LARGEST = 1e75  # fourth powers of anything beyond overflow
@@ -52,7 +53,7 @@ def refuse_strange(X: Any) -> Any:
     return X if sparse.issparse(X) or _column_kinds(X) else _numbers(X)
 
 
-def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray:
+def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> AnyArray:
     """Non-negative finite weights, one per row; ones if none were given."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -103,7 +104,7 @@ def unmasked(array: Any, name: str) -> Any:
     return np.ma.getdata(array)
 
 
-def read_mask(at_random: ArrayLike | None, n_rows: int) -> NDArray | None:
+def read_mask(at_random: ArrayLike | None, n_rows: int) -> AnyArray | None:
     """A yes or no for every row; None stays None."""
     if at_random is None:
         return None

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
+
+from pnulearn._arrays import AnyArray
 
 UNLABELED = -1
 
@@ -25,11 +27,11 @@ class Labels:
     With two classes the order is (negative, positive), so code 1 is positive and code 0 negative.
     """
 
-    classes: NDArray
-    codes: NDArray
+    classes: AnyArray
+    codes: AnyArray
 
     @property
-    def labeled(self) -> NDArray:
+    def labeled(self) -> AnyArray:
         """Numbers of the labelled rows."""
         return np.flatnonzero(self.codes != UNLABELED)
 
@@ -38,19 +40,19 @@ class Labels:
         return int(np.sum(self.codes == UNLABELED))
 
     @property
-    def groups(self) -> tuple[NDArray, NDArray, NDArray]:
+    def groups(self) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Numbers of the positive, the negative and the unlabelled rows of two classes."""
         positive, negative, unlabeled = (np.flatnonzero(self.codes == code) for code in (1, 0, UNLABELED))
         return positive, negative, unlabeled
 
     @property
-    def counts(self) -> NDArray:
+    def counts(self) -> AnyArray:
         """Labelled rows of each class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
 
 def decode_labels(
-    y: ArrayLike | Labels, unlabeled: Any = None, pos_label: Any = None, classes: NDArray | None = None
+    y: ArrayLike | Labels, unlabeled: Any = None, pos_label: Any = None, classes: AnyArray | None = None
 ) -> Labels:
     """Read y in the user's own convention; labels that were read before stay as they are.
 
@@ -99,7 +101,7 @@ def refuse_more_than_two(classes: ArrayLike, who: str = "y holds") -> None:
         )
 
 
-def _values_and_missing(y: Any) -> tuple[NDArray, NDArray]:
+def _values_and_missing(y: Any) -> tuple[AnyArray, AnyArray]:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hasattr(y, "is_null") or not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
@@ -124,7 +126,7 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def _tidy(labels: NDArray) -> NDArray:
+def _tidy(labels: AnyArray) -> AnyArray:
     """Labels as an array of one plain type; infinite, continuous and mixed labels are refused."""
     if len(labels) == 0:
         return np.zeros(0, dtype=int)
@@ -146,7 +148,7 @@ def _tidy(labels: NDArray) -> NDArray:
     return labels
 
 
-def _refuse_to_guess(names: NDArray, has_missing: bool) -> None:
+def _refuse_to_guess(names: AnyArray, has_missing: bool) -> None:
     """{−1, 0, 1} without a marker is ambiguous; {−1, 1} without missing values deserves a word."""
     if names.dtype.kind not in "if" or -1 not in names or has_missing:
         return
@@ -163,7 +165,7 @@ def _refuse_to_guess(names: NDArray, has_missing: bool) -> None:
     )
 
 
-def _order(names: NDArray, pos_label: Any) -> NDArray:
+def _order(names: AnyArray, pos_label: Any) -> AnyArray:
     """Class names in code order: sorted, except that pos_label of two classes comes last."""
     if len(names) == 0:
         raise ValueError("y holds no labelled row: at least one positive or negative row is needed.")
@@ -178,7 +180,7 @@ def _order(names: NDArray, pos_label: Any) -> NDArray:
     return np.array([names[names != pos_label][0], pos_label], dtype=names.dtype)
 
 
-def _with_unseen_class(names: NDArray, pos_label: Any) -> NDArray:
+def _with_unseen_class(names: AnyArray, pos_label: Any) -> AnyArray:
     """Both classes when y shows only one: 1 implies 0, −1 or 0 imply 1, "spam" implies "not spam"."""
     seen = names[0].item()
     if pos_label is not None and pos_label != seen:

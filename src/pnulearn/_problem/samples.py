@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED
 
 Sampling = Literal["case_control", "single_set"]
@@ -25,38 +25,38 @@ class Samples:
     """
 
     X: Any
-    codes: NDArray
-    weight: NDArray
+    codes: AnyArray
+    weight: AnyArray
     n_classes: int = 2
     sampling: Sampling = "case_control"
-    at_random: NDArray | None = None
+    at_random: AnyArray | None = None
 
     @property
-    def labeled(self) -> NDArray:
+    def labeled(self) -> AnyArray:
         """Numbers of the labelled rows."""
         return np.flatnonzero(self.codes != UNLABELED)
 
     @property
-    def unlabeled(self) -> NDArray:
+    def unlabeled(self) -> AnyArray:
         """Numbers of the unlabelled rows."""
         return np.flatnonzero(self.codes == UNLABELED)
 
     @property
-    def population(self) -> NDArray:
+    def population(self) -> AnyArray:
         """Numbers of the rows that stand for the population, "U" in every formula."""
         return population_of(self.codes, self.sampling)
 
-    def split(self) -> tuple[NDArray, NDArray, NDArray]:
+    def split(self) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Numbers of the positive rows, of the negative ones and of those that stand for the population: P, N and U."""
         return np.flatnonzero(self.codes == 1), np.flatnonzero(self.codes == 0), self.population
 
     @property
-    def counts(self) -> NDArray:
+    def counts(self) -> AnyArray:
         """Total weight of the labelled rows of each class."""
         return self._count(self.labeled)
 
     @property
-    def random_counts(self) -> NDArray | None:
+    def random_counts(self) -> AnyArray | None:
         """The same of rows whose labels were drawn at random from the population, None if there are none."""
         if self.sampling == "single_set":
             return self.counts
@@ -64,16 +64,16 @@ class Samples:
             return None
         return self._count(np.flatnonzero(self.at_random & (self.codes != UNLABELED)))
 
-    def take(self, rows: NDArray) -> Samples:
+    def take(self, rows: AnyArray) -> Samples:
         """The same problem on some of its rows."""
         at_random = None if self.at_random is None else self.at_random[rows]
         return Samples(self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling, at_random)
 
-    def _count(self, rows: NDArray) -> NDArray:
+    def _count(self, rows: AnyArray) -> AnyArray:
         return np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)
 
 
-def population_of(codes: NDArray, sampling: Sampling) -> NDArray:
+def population_of(codes: AnyArray, sampling: Sampling) -> AnyArray:
     """Numbers of the rows that stand for the population: the unlabelled ones, or all.
 
     >>> codes = np.array([1, -1, 0, -1])

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.moments import Moments
 
 ALPHAS = np.logspace(-5, 2, 8)
@@ -25,9 +25,9 @@ class Mixes:
     """
 
     risk: str
-    values: NDArray
-    shares: NDArray
-    tilts: NDArray
+    values: AnyArray
+    shares: AnyArray
+    tilts: AnyArray
 
     @classmethod
     def of(cls, risk: str, mix: float | Sequence[float] | None) -> Mixes:
@@ -46,7 +46,7 @@ class Mixes:
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, numbers: NDArray) -> Mixes:
+    def take(self, numbers: AnyArray) -> Mixes:
         """The candidates of these numbers alone."""
         return Mixes(self.risk, self.values[numbers], self.shares[numbers], self.tilts[numbers])
 
@@ -60,28 +60,28 @@ class Training:
     as well.
     """
 
-    table: NDArray
-    codes: NDArray
-    weight: NDArray
-    population: NDArray
-    prior: NDArray
+    table: AnyArray
+    codes: AnyArray
+    weight: AnyArray
+    population: AnyArray
+    prior: AnyArray
     mixes: Mixes
-    alphas: NDArray
+    alphas: AnyArray
     intercept: bool
     population_moments: Moments | None = None
-    products: NDArray | None = None
-    rows: NDArray | None = None
+    products: AnyArray | None = None
+    rows: AnyArray | None = None
 
     @cached_property
-    def features(self) -> NDArray:
+    def features(self) -> AnyArray:
         """Features of the rows to learn from. Solvers that live on inner products never ask for this copy."""
         return self.table if self.rows is None else self.table[self.rows]
 
-    def features_of(self, some: NDArray) -> NDArray:
+    def features_of(self, some: AnyArray) -> AnyArray:
         """Features of some of the rows."""
         return self.table[self._in_table(some)]
 
-    def products_of(self, some: NDArray) -> NDArray:
+    def products_of(self, some: AnyArray) -> AnyArray:
         """Inner products of some of the rows."""
         if self.products is None:
             features = self.features_of(some)
@@ -90,23 +90,23 @@ class Training:
         return self.products.take(numbers, axis=0).take(numbers, axis=1)
 
     @cached_property
-    def labeled(self) -> NDArray:
+    def labeled(self) -> AnyArray:
         return np.flatnonzero(self.codes >= 0)
 
     @property
-    def outputs(self) -> NDArray:
+    def outputs(self) -> AnyArray:
         """The classes that outputs speak for: the positive one of two, or every class."""
         return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
 
-    def only(self, mixes: NDArray, alphas: NDArray) -> Training:
+    def only(self, mixes: AnyArray, alphas: AnyArray) -> Training:
         """The same rows with the candidates of these numbers."""
         return replace(self, mixes=self.mixes.take(mixes), alphas=self.alphas[alphas])
 
-    def _in_table(self, some: NDArray) -> NDArray:
+    def _in_table(self, some: AnyArray) -> AnyArray:
         return some if self.rows is None else self.rows[some]
 
 
-def find_used(weight: NDArray) -> tuple[NDArray, NDArray]:
+def find_used(weight: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Numbers of the mixes and of the alphas that have any weight (C, J)."""
     return np.flatnonzero(weight.any(axis=1)), np.flatnonzero(weight.any(axis=0))
 
@@ -114,11 +114,11 @@ def find_used(weight: NDArray) -> tuple[NDArray, NDArray]:
 class Candidates(Protocol):
     """Fitted models for every mix (C) and alpha (J), with K outputs each."""
 
-    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+    def scores(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         """g on rows of features, shape (K, C, J, n).
 
         The rows' inner products with the training rows may be handed over where they are already known.
         """
 
-    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+    def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Σ weights (C, J) × coefficients: a vector of shape (K, b) and an intercept of shape (K,)."""

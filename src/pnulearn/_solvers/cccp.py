@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Objective
@@ -23,7 +23,7 @@ SMALLEST_FALL = 1e-10
 
 
 def minimize_ramp(
-    objective: Objective, matrix: FeatureMatrix, alpha: float, starts: Sequence[NDArray], near: Solution | None = None
+    objective: Objective, matrix: FeatureMatrix, alpha: float, starts: Sequence[AnyArray], near: Solution | None = None
 ) -> Solution:
     """The best of the local minima found from several starting scores; `near` only saves time, as in `hinge`."""
     found: list[Solution] = []
@@ -39,7 +39,7 @@ def descend(
     objective: Objective,
     matrix: FeatureMatrix,
     alpha: float,
-    scores: NDArray,
+    scores: AnyArray,
     near: Solution | None = None,
     seen: set[bytes] | None = None,
 ) -> Solution:
@@ -58,7 +58,7 @@ def descend(
     return replace(found, n_iter=n_iter, converged=done and found.converged)
 
 
-def _tangent(objective: Objective, scores: NDArray) -> NDArray:
+def _tangent(objective: Objective, scores: AnyArray) -> AnyArray:
     """Slope of the concave part by each row's score: −|a| max(0, t − m) rises by |a| while m < t."""
     margin = objective.side * scores
     slope = np.zeros_like(scores)

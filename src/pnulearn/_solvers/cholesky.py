@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from pnulearn._arrays import AnyArray
 
-def factorize(matrix: NDArray) -> NDArray:
+
+def factorize(matrix: AnyArray) -> AnyArray:
     """The factor of a symmetric positive definite matrix of which the lower triangle is read.
 
     >>> import numpy as np
@@ -21,7 +22,7 @@ def factorize(matrix: NDArray) -> NDArray:
     return factor if lower else factor.T
 
 
-def solve_factorized(factor: NDArray, right: NDArray) -> NDArray:
+def solve_factorized(factor: AnyArray, right: AnyArray) -> AnyArray:
     """The solution of a system whose matrix was factorized, for a vector or for columns."""
     lower = factor.flags.f_contiguous
     return dpotrs(factor if lower else factor.T, right, lower=int(lower))[0]

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 
 @dataclass(frozen=True)
 class FeatureMatrix:
     """Rows of features, and whether an unpenalised intercept joins them."""
 
-    features: NDArray
+    features: AnyArray
     intercept: bool = False
 
     @property
@@ -23,19 +24,19 @@ class FeatureMatrix:
         return 3 * n * b * b + b**3 > n**3
 
     @cached_property
-    def gram(self) -> NDArray:
+    def gram(self) -> AnyArray:
         """ΦΦ′ between rows."""
         return self.features @ self.features.T
 
     @cached_property
-    def augmented(self) -> NDArray:
+    def augmented(self) -> AnyArray:
         """Features with the column of the intercept, if there is one."""
         return np.column_stack([self.features, np.ones(len(self.features))]) if self.intercept else self.features
 
-    def reach(self, push: NDArray, alpha: float) -> float:
+    def reach(self, push: AnyArray, alpha: float) -> float:
         """How far scores roam when rows are pushed and only the penalty holds them: √(mean of |Φ Φ′push| / 2α)."""
         return float(np.sqrt(np.abs(self.features @ (push @ self.features)).mean() / (2 * alpha)))
 
-    def scores(self, coef: NDArray, intercept: float) -> NDArray:
+    def scores(self, coef: AnyArray, intercept: float) -> AnyArray:
         """g on the rows."""
         return self.features @ coef + intercept

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
@@ -26,7 +26,7 @@ SMALLEST_GAP = 1e-13
 MAX_STEPS = 100
 
 
-def minimize_hinge(objective: Objective, features: NDArray, alpha: float, *, intercept: bool = False) -> Minimum:
+def minimize_hinge(objective: Objective, features: AnyArray, alpha: float, *, intercept: bool = False) -> Minimum:
     """The minimiser of a convex objective whose loss declares its kinks.
 
     >>> from pnulearn import losses

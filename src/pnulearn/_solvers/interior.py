@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.pieces import Pieces, Solution
@@ -24,8 +24,8 @@ SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a 
 
 WARM_SLACK = 0.1
 
-Solve = Callable[[NDArray, float], tuple[NDArray, float]]
-Factorize = Callable[[NDArray], Solve]
+Solve = Callable[[AnyArray, float], tuple[AnyArray, float]]
+Factorize = Callable[[AnyArray], Solve]
 
 
 @dataclass
@@ -36,11 +36,11 @@ class InteriorPoint:
     u and `above` is zero, and one of `room` and `below`.
     """
 
-    row: NDArray
-    column: NDArray
-    walls: NDArray
-    scores: NDArray
-    gamma: NDArray
+    row: AnyArray
+    column: AnyArray
+    walls: AnyArray
+    scores: AnyArray
+    gamma: AnyArray
     offset: float
 
     @property
@@ -49,7 +49,7 @@ class InteriorPoint:
         u, room, above, below = self.walls
         return float(above @ u + below @ room)
 
-    def state(self, pieces: Pieces) -> NDArray:
+    def state(self, pieces: Pieces) -> AnyArray:
         """Where each score will end, as `pivoting.pivot` reads it: on a kink if u is farther inside than it is off."""
         u, room, above, below = self.walls
         state = 2 * (self.scores[:, None] < pieces.kinks).sum(axis=1)
@@ -93,13 +93,13 @@ class _Newton:
     """Newton's equations at one point: a prediction towards the solution, then a step corrected for its curvature."""
 
     at: InteriorPoint
-    excess: NDArray
-    stiffness: NDArray
-    give: NDArray
-    mismatch: NDArray
+    excess: AnyArray
+    stiffness: AnyArray
+    give: AnyArray
+    mismatch: AnyArray
     solve: Solve
 
-    def direction(self, targets: NDArray) -> InteriorPoint:
+    def direction(self, targets: AnyArray) -> InteriorPoint:
         """Changes that bring above·u and below·room to their targets, in the shape of a point."""
         at, (u, room, above, below) = self.at, self.at.walls
         wanted_above, wanted_below = targets / at.walls[:2]
@@ -119,7 +119,7 @@ class _Newton:
         return at.move(change, at.longest(change, SHARE_OF_STEP))
 
 
-def _newton(pieces: Pieces, at: InteriorPoint, kink: NDArray, factorize: Factorize) -> _Newton | None:
+def _newton(pieces: Pieces, at: InteriorPoint, kink: AnyArray, factorize: Factorize) -> _Newton | None:
     u, room, above, below = at.walls
     n = len(at.scores)
     stiffness = above / u + below / room
@@ -170,7 +170,7 @@ def _newton_system(matrix: FeatureMatrix, alpha: float) -> Factorize:
 class _RowSystem:
     """(give⁻¹ + K / 2α) change of γ = push / give, in the symmetric form that small gives leave well conditioned."""
 
-    def __init__(self, matrix: FeatureMatrix, alpha: float, give: NDArray):
+    def __init__(self, matrix: FeatureMatrix, alpha: float, give: AnyArray):
         self.matrix, self.alpha = matrix, alpha
         self.root = np.sqrt(give)
         scale = self.root / np.sqrt(2 * alpha)
@@ -179,7 +179,7 @@ class _RowSystem:
         system.flat[:: len(scale) + 1] += 1
         self.factor = factorize(system)
 
-    def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
+    def __call__(self, push: AnyArray, unbalanced: float) -> tuple[AnyArray, float]:
         gram, root, shift = self.matrix.gram, self.root, 0.0
         fixed = np.where(root > 0, 0.0, push)
         known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
@@ -196,14 +196,14 @@ class _RowSystem:
 class _FeatureSystem:
     """(2α + Φ′ give Φ) change of w = Φ′ push, with an unpenalised column of ones for the intercept."""
 
-    def __init__(self, matrix: FeatureMatrix, alpha: float, give: NDArray):
+    def __init__(self, matrix: FeatureMatrix, alpha: float, give: AnyArray):
         self.matrix = matrix
         system = dsyrk(1.0, (matrix.augmented * np.sqrt(give)[:, None]).T, lower=True)
         penalised = np.arange(matrix.features.shape[1])
         system[penalised, penalised] += 2 * alpha
         self.factor = factorize(system)
 
-    def __call__(self, push: NDArray, unbalanced: float) -> tuple[NDArray, float]:
+    def __call__(self, push: AnyArray, unbalanced: float) -> tuple[AnyArray, float]:
         target = push @ self.matrix.augmented
         if self.matrix.intercept:
             target[-1] += unbalanced

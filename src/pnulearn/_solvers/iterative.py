@@ -8,10 +8,10 @@ from functools import partial
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from pnulearn import risks
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Candidates, Mixes, Training
 from pnulearn._solvers.cccp import minimize_ramp
 from pnulearn._solvers.feature_matrix import FeatureMatrix
@@ -29,16 +29,16 @@ Fit = Minimum | Solution
 class IterativeCandidates:
     """Coefficients (K, C, J, b) and intercepts (K, C, J) of every output, mix and alpha, and how they were reached."""
 
-    coef: NDArray
-    intercept: NDArray
-    n_iter: NDArray
-    converged: NDArray
+    coef: AnyArray
+    intercept: AnyArray
+    n_iter: AnyArray
+    converged: AnyArray
 
-    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+    def scores(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         """g on rows of features, shape (K, C, J, n)."""
         return self.coef @ features.T + self.intercept[..., None]
 
-    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+    def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
         return np.einsum("kcjb,cj->kb", self.coef, weights), np.einsum("kcj,cj->k", self.intercept, weights)
 
@@ -74,7 +74,7 @@ class WatchedSolver:
         return candidates
 
 
-def squashing(loss: Loss) -> Callable[[NDArray], NDArray] | None:
+def squashing(loss: Loss) -> Callable[[AnyArray], AnyArray] | None:
     """How to bring scores to [−1, 1], where the squared loss can compare candidates whatever they were trained with.
 
     Scores of smooth losses act as log-odds, those of losses with kinks are judged between −1 and 1.
@@ -86,11 +86,11 @@ def squashing(loss: Loss) -> Callable[[NDArray], NDArray] | None:
     return _twice_probability_less_one if loss.smooth else _clip
 
 
-def _twice_probability_less_one(scores: NDArray) -> NDArray:
+def _twice_probability_less_one(scores: AnyArray) -> AnyArray:
     return np.tanh(scores / 2)
 
 
-def _clip(scores: NDArray) -> NDArray:
+def _clip(scores: AnyArray) -> AnyArray:
     return np.clip(scores, -1, 1)
 
 
@@ -124,7 +124,7 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
     return [fits[mix, alpha] for mix in range(len(training.mixes)) for alpha in range(len(training.alphas))]
 
 
-def _from_the_middle(tilts: NDArray) -> Iterator[tuple[int, int | None]]:
+def _from_the_middle(tilts: AnyArray) -> Iterator[tuple[int, int | None]]:
     """Mixes with the neighbour solved before: the one nearest to PN first, then outwards on both sides."""
     order = np.argsort(tilts)
     middle = int(np.argmin(np.abs(tilts[order])))
@@ -138,7 +138,7 @@ def _from_the_middle(tilts: NDArray) -> Iterator[tuple[int, int | None]]:
 class _Solver:
     """Solves one output's problems; which minimum is found never depends on what was solved before."""
 
-    def __init__(self, loss: Loss, training: Training, output: int, rows: NDArray):
+    def __init__(self, loss: Loss, training: Training, output: int, rows: AnyArray):
         self.loss, self.output, self.alphas = loss, output, training.alphas
         self.matrix = FeatureMatrix(training.features[rows], training.intercept)
         self.smooth = SmoothProblem(self.matrix) if loss.smooth else None
@@ -161,7 +161,7 @@ class _Solver:
         found = [self.smooth.minimize(objective, penalty, start) for start in starts]
         return min(found, key=lambda fit: _value(objective, self.matrix, penalty, fit))
 
-    def _ridge_start(self, mix: int, alpha: int) -> tuple[NDArray, float]:
+    def _ridge_start(self, mix: int, alpha: int) -> tuple[AnyArray, float]:
         assert self.ridge is not None
         one = np.zeros(self.shape)
         one[mix, alpha] = 1

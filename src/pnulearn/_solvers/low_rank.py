@@ -17,8 +17,8 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.ridge_problem import Population, RidgeProblem
 
@@ -28,13 +28,13 @@ PRODUCTS_AT_ONCE = 2**17  # a megabyte
 class Frame(Protocol):
     """The vectors that solutions are made of. Solutions stay in their frame until one is needed: only few are."""
 
-    def coordinates(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+    def coordinates(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         """Inner products of rows of features with the frame, shape (n, f).
 
         `products` are the rows' inner products with the training rows, if they are known.
         """
 
-    def lift(self, coefficients: NDArray) -> NDArray:
+    def lift(self, coefficients: AnyArray) -> AnyArray:
         """Σ coefficients (..., f) × vectors of the frame, shape (..., b)."""
 
 
@@ -42,12 +42,12 @@ class Frame(Protocol):
 class Axes:
     """Vectors given outright, as columns (b, f)."""
 
-    vectors: NDArray
+    vectors: AnyArray
 
-    def coordinates(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+    def coordinates(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         return features @ self.vectors
 
-    def lift(self, coefficients: NDArray) -> NDArray:
+    def lift(self, coefficients: AnyArray) -> AnyArray:
         return coefficients @ self.vectors.T
 
 
@@ -56,7 +56,7 @@ def is_cheaper(points: int, r: int, b: int, side: int) -> bool:
     return 9 * side**3 + points * (side * r**2 + r**3) < points * 2 / 3 * b**3
 
 
-def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[NDArray, Frame]:
+def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[AnyArray, Frame]:
     """Coefficients (points, K + 1, f) of every output and of the slope, from the eigenvectors of R′R."""
     s, penalty = problem.grid_points
     values, V = np.linalg.eigh(population.gram(problem.origin))
@@ -70,7 +70,7 @@ def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[NDAr
     return along, Axes(V)
 
 
-def solve_from_rows(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame]:
+def solve_from_rows(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame]:
     """The same from the eigenvectors of R R′, when the population has fewer rows than there are basis functions."""
     s, penalty = problem.grid_points
     rows = _ScaledRows.of(problem, training)
@@ -100,9 +100,9 @@ class _ScaledRows:
 
     training: Training
     n_population: int
-    order: NDArray
-    scale: NDArray
-    origin: NDArray | None
+    order: AnyArray
+    scale: AnyArray
+    origin: AnyArray | None
 
     @classmethod
     def of(cls, problem: RidgeProblem, training: Training) -> _ScaledRows:
@@ -118,7 +118,7 @@ class _ScaledRows:
         order, scale = np.concatenate([population, training.labeled]), np.concatenate([np.sqrt(weight), problem.q])
         return cls(training, len(population), order, scale, origin)
 
-    def products(self) -> NDArray:
+    def products(self) -> AnyArray:
         """Inner products of these rows."""
         if self.origin is None:
             products = self.training.products_of(self.order)
@@ -137,9 +137,9 @@ class RowMixtures:
     """R′U and the rows of F′: mixtures of the training rows."""
 
     rows: _ScaledRows
-    U: NDArray
+    U: AnyArray
 
-    def coordinates(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+    def coordinates(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         products = features @ self.rows.training.features.T if products is None else products
         scaled = products.take(self.rows.order, axis=1) * self.rows.scale
         coordinates = self._turn(scaled)
@@ -147,7 +147,7 @@ class RowMixtures:
             coordinates -= np.outer(products @ self.rows.origin, self._turn(self.rows.scale))
         return coordinates
 
-    def lift(self, coefficients: NDArray) -> NDArray:
+    def lift(self, coefficients: AnyArray) -> AnyArray:
         n, order, scale = self.rows.n_population, self.rows.order, self.rows.scale
         weights = np.zeros((*coefficients.shape[:-1], len(self.rows.training.codes)))
         weights[..., order[:n]] += (coefficients[..., :n] @ self.U.T) * scale[:n]
@@ -156,15 +156,15 @@ class RowMixtures:
             weights -= (coefficients @ self._turn(scale))[..., None] * self.rows.origin
         return weights @ self.rows.training.features
 
-    def _turn(self, scaled: NDArray) -> NDArray:
+    def _turn(self, scaled: AnyArray) -> AnyArray:
         """Numbers that belong to the scaled rows, in terms of this frame."""
         n = len(self.U)
         return np.concatenate([scaled[..., :n] @ self.U, scaled[..., n:]], axis=-1)
 
 
 def _small_systems(
-    problem: RidgeProblem, F: NDArray, weights: NDArray, mean: NDArray, plus: NDArray | None = None
-) -> NDArray:
+    problem: RidgeProblem, F: AnyArray, weights: AnyArray, mean: AnyArray, plus: AnyArray | None = None
+) -> AnyArray:
     """y of every grid point, shape (points, K + 1, r), where F′B⁻¹F is the weighted Gram matrix of that point.
 
     `mean` are the numbers with F′B⁻¹m = F mean. Where s = 1, last of all, labelled rows have no weight in the matrix
@@ -186,7 +186,7 @@ def _small_systems(
     return y.swapaxes(1, 2)
 
 
-def weighted_grams(rows: NDArray, weights: NDArray, plus: NDArray | None = None) -> NDArray:
+def weighted_grams(rows: AnyArray, weights: AnyArray, plus: AnyArray | None = None) -> AnyArray:
     """rows diag(w) rows′ for every row w of weights, shape (points, r, r).
 
     If a matrix `plus` is given, weights have one more column, for multiples of it to add.
@@ -204,7 +204,7 @@ def weighted_grams(rows: NDArray, weights: NDArray, plus: NDArray | None = None)
 
 
 @lru_cache(maxsize=8)
-def _pairs(n: int) -> tuple[NDArray, NDArray, NDArray]:
+def _pairs(n: int) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Every pair i ≤ j of n rows, and the number of each pair in a square table."""
     first, second = np.triu_indices(n)
     place = np.empty((n, n), dtype=np.intp)
@@ -212,7 +212,7 @@ def _pairs(n: int) -> tuple[NDArray, NDArray, NDArray]:
     return first, second, place
 
 
-def rows_times(stack: NDArray, matrix: NDArray) -> NDArray:
+def rows_times(stack: AnyArray, matrix: AnyArray) -> AnyArray:
     """stack @ matrix as a single product, whatever the leading shape of the stack."""
     flat = stack.reshape(math.prod(stack.shape[:-1]), stack.shape[-1])
     return (flat @ matrix).reshape(*stack.shape[:-1], matrix.shape[-1])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,11 @@ class Moments:
     """
 
     weight: float
-    total: NDArray
-    outer: NDArray
+    total: AnyArray
+    outer: AnyArray
 
     @classmethod
-    def of(cls, features: NDArray, weight: NDArray | None = None) -> Moments:
+    def of(cls, features: AnyArray, weight: AnyArray | None = None) -> Moments:
         """The moments of rows of features, each counted `weight` times."""
         weighted = features if weight is None else features * weight[:, None]
         total_weight = float(len(features) if weight is None else weight.sum())
@@ -40,16 +41,16 @@ class Moments:
         return Moments(self.weight - other.weight, self.total - other.total, self.outer - other.outer)
 
     @property
-    def mean(self) -> NDArray:
+    def mean(self) -> AnyArray:
         """E φ, of shape (b,)."""
         return self.total / self.weight
 
     @property
-    def gram(self) -> NDArray:
+    def gram(self) -> AnyArray:
         """E φφ′, of shape (b, b)."""
         return self.outer / self.weight
 
-    def centered_at(self, point: NDArray) -> NDArray:
+    def centered_at(self, point: AnyArray) -> AnyArray:
         """E (φ − c)(φ − c)′ about a point c."""
         shift = np.outer(self.mean, point)
         return self.gram - shift - shift.T + np.outer(point, point)

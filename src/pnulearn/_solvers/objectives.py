@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.losses import LOSSES, Loss
 from pnulearn.risks import Risk
 
@@ -25,7 +25,7 @@ TINY_MARGIN = 1e-4
 class Minimum(NamedTuple):
     """What a solver found: g(x) = coef·φ(x) + intercept, the work it took, and whether it met its tolerance."""
 
-    coef: NDArray
+    coef: AnyArray
     intercept: float
     n_iter: int
     converged: bool
@@ -36,33 +36,33 @@ class Objective:
     """Σ_i weight_i ℓ(side_i g_i) + slope_i g_i + constant, with weight_i ≥ 0 and side_i = ±1."""
 
     loss: Loss
-    weight: NDArray
-    side: NDArray
-    slope: NDArray
+    weight: AnyArray
+    side: AnyArray
+    slope: AnyArray
     constant: float = 0.0
 
-    def value(self, scores: NDArray) -> float:
+    def value(self, scores: AnyArray) -> float:
         """The risk when the rows have these scores."""
         return float(self.weight @ self.loss(self.side * scores) + self.slope @ scores) + self.constant
 
-    def derivative(self, scores: NDArray) -> NDArray:
+    def derivative(self, scores: AnyArray) -> AnyArray:
         """Derivative of the risk by each row's score."""
         return self.weight * self.side * self.loss.derivative(self.side * scores) + self.slope
 
-    def curvature(self, scores: NDArray) -> NDArray:
+    def curvature(self, scores: AnyArray) -> AnyArray:
         """Second derivative of the risk by each row's score."""
         return self.weight * self.loss.curvature(self.side * scores)
 
     @property
-    def used(self) -> NDArray:
+    def used(self) -> AnyArray:
         """Which rows take part."""
         return (self.weight > 0) | (self.slope != 0)
 
-    def take(self, rows: NDArray) -> Objective:
+    def take(self, rows: AnyArray) -> Objective:
         """The terms of some rows; it is the same objective if the others are not `used`."""
         return replace(self, weight=self.weight[rows], side=self.side[rows], slope=self.slope[rows])
 
-    def broad_curvature(self, scores: NDArray) -> NDArray:
+    def broad_curvature(self, scores: AnyArray) -> AnyArray:
         """Curvature of the parabola that meets each row's convex term at g and at −g, both with its slope.
 
         For the logistic loss it lies above the term everywhere, and far out it fades like 1 / |g|, not like exp(−|g|).
@@ -72,7 +72,7 @@ class Objective:
         return self.weight * (self.loss.derivative(margin) - self.loss.derivative(-margin)) / (2 * margin)
 
 
-def objective(risk: Risk, loss: Loss, shares: NDArray) -> Objective:
+def objective(risk: Risk, loss: Loss, shares: AnyArray) -> Objective:
     """The empirical risk as a sum over rows.
 
     `shares` has three rows: how much each row of the data counts in the mean over P, over N and over U. A row
@@ -96,7 +96,7 @@ def objective(risk: Risk, loss: Loss, shares: NDArray) -> Objective:
     raise ValueError(_misfit(risk, loss))
 
 
-def shares_in_means(codes: NDArray, weight: NDArray, population: NDArray, prior: NDArray, own: int) -> NDArray:
+def shares_in_means(codes: AnyArray, weight: AnyArray, population: AnyArray, prior: AnyArray, own: int) -> AnyArray:
     """How much each row counts in the means over P, N and U when class `own` is P and all others, by prior, are N.
 
     >>> shares_in_means(np.array([1, 0, 0, -1]), np.ones(4), np.array([3]), np.array([0.5, 0.5]), own=1).tolist()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.objectives import Minimum, Objective
 
 
@@ -20,17 +20,17 @@ class Pieces:
     while the score rests on a kink.
     """
 
-    slope: NDArray
-    kinks: NDArray
-    jumps: NDArray
+    slope: AnyArray
+    kinks: AnyArray
+    jumps: AnyArray
 
     @cached_property
-    def levels(self) -> NDArray:
+    def levels(self) -> AnyArray:
         """Multipliers above the first kink, between the first and the second, and so on; shape (n, kinks + 1)."""
         steps = np.concatenate([-self.slope[:, None], self.jumps], axis=1)
         return np.cumsum(steps, axis=1)
 
-    def value(self, scores: NDArray) -> float:
+    def value(self, scores: AnyArray) -> float:
         """The objective, without penalty and constants."""
         return float(self.slope @ scores + (self.jumps * np.maximum(0, self.kinks - scores[:, None])).sum())
 
@@ -42,10 +42,10 @@ class Solution:
     A row's state is 2j if its score lies below j kinks and 2j + 1 if it rests on kink number j.
     """
 
-    coef: NDArray
+    coef: AnyArray
     intercept: float
-    beta: NDArray
-    state: NDArray
+    beta: AnyArray
+    state: AnyArray
     n_iter: int
     converged: bool
 

@@ -7,9 +7,9 @@ the rest to the interior point method.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.pieces import Pieces, Solution
@@ -20,7 +20,7 @@ PROMISING = 0.1  # more wrong guesses than this share of the rows are not worth 
 SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
 
-def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: NDArray, max_iter: int) -> Solution | None:
+def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, max_iter: int) -> Solution | None:
     """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
     rows, wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
@@ -44,8 +44,8 @@ def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: NDArray, m
 
 
 def _resting_multipliers(
-    matrix: FeatureMatrix, alpha: float, beta: NDArray, resting: NDArray, kink: NDArray
-) -> tuple[NDArray, float] | None:
+    matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray, kink: AnyArray
+) -> tuple[AnyArray, float] | None:
     """Set the multipliers that put the resting scores on their kinks; with an intercept all must sum to zero."""
     beta[resting] = 0
     outer = matrix.features.T @ beta / (2 * alpha)
@@ -72,7 +72,7 @@ def _resting_multipliers(
     return outer + moved[:, 0] @ inner / (2 * alpha), offset
 
 
-def _correct(pieces: Pieces, state: NDArray, resting: NDArray, scores: NDArray, beta: NDArray) -> NDArray:
+def _correct(pieces: Pieces, state: AnyArray, resting: AnyArray, scores: AnyArray, beta: AnyArray) -> AnyArray:
     """Scores that crossed a kink rest on it; multipliers that left their range fall on its end."""
     place = state // 2
     slack = SLACK * (1 + np.abs(pieces.kinks))

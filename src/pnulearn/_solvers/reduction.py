@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
+
+from pnulearn._arrays import AnyArray
 
 WORTHWHILE = 0.9
 TALL = 3
@@ -24,24 +25,24 @@ class Reduced:
     Then `products`, the inner products of all rows, may be known as well.
     """
 
-    coordinates: NDArray
-    basis: NDArray | None
-    products: NDArray | None = None
+    coordinates: AnyArray
+    basis: AnyArray | None
+    products: AnyArray | None = None
 
-    def project(self, features: NDArray) -> NDArray:
+    def project(self, features: AnyArray) -> AnyArray:
         """Coordinates of other rows."""
         return features if self.basis is None else features @ self.basis
 
-    def products_of(self, some: NDArray, others: NDArray) -> NDArray | None:
+    def products_of(self, some: AnyArray, others: AnyArray) -> AnyArray | None:
         """Inner products of some rows with others, if they are known."""
         return None if self.products is None else self.products.take(some, axis=0).take(others, axis=1)
 
-    def lift(self, coefficients: NDArray) -> NDArray:
+    def lift(self, coefficients: AnyArray) -> AnyArray:
         """Coefficients of the original basis functions, along the last axis."""
         return coefficients if self.basis is None else coefficients @ self.basis.T
 
 
-def reduce_features(features: NDArray) -> Reduced:
+def reduce_features(features: AnyArray) -> Reduced:
     """Rotate features into the span of their rows, by a pivoted Cholesky factorisation of the smaller Gram matrix."""
     n, b = features.shape
     if n > TALL * b or min(n, b) < 2:  # the Gram matrices of the folds cost more than what could be saved
@@ -63,7 +64,7 @@ def reduce_features(features: NDArray) -> Reduced:
     return Reduced(features @ basis, basis)
 
 
-def _pivoted_cholesky(gram: NDArray) -> tuple[NDArray, NDArray, int]:
+def _pivoted_cholesky(gram: AnyArray) -> tuple[AnyArray, AnyArray, int]:
     """L (lower), the order of rows, and the rank at which nothing but rounding is left."""
     factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=-1.0)
     return factor, pivots - 1, max(int(rank), 1)

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers import low_rank
 from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.low_rank import Frame, rows_times
@@ -36,10 +36,10 @@ STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a
 class Grid:
     """Coefficients w = base + t · slope in a frame: base (K, S, J, f), slope (S, J, f), intercepts (..., J)."""
 
-    base: NDArray
-    slope: NDArray
-    base_intercept: NDArray
-    slope_intercept: NDArray
+    base: AnyArray
+    slope: AnyArray
+    base_intercept: AnyArray
+    slope_intercept: AnyArray
     frame: Frame | None  # None stands for the identity
 
 
@@ -48,10 +48,10 @@ class RidgeCandidates:
     """The candidates of a grid: mix number c uses share number place[c] and tilt tilts[c]."""
 
     grid: Grid
-    place: NDArray
-    tilts: NDArray
+    place: AnyArray
+    tilts: AnyArray
 
-    def scores(self, features: NDArray, products: NDArray | None = None) -> NDArray:
+    def scores(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         """g on rows of features, shape (K, C, J, n)."""
         if self.grid.frame is not None:
             features = self.grid.frame.coordinates(features, products)
@@ -59,7 +59,7 @@ class RidgeCandidates:
         slope = rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
         return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
 
-    def average(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+    def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
         per_share, tilted = (np.zeros((self.grid.slope.shape[0], weights.shape[1])) for _ in range(2))
         np.add.at(per_share, self.place, weights)
@@ -101,7 +101,7 @@ def quadratic_candidates(training: Training, quadratic: tuple[float, float, floa
     return replace(found, grid=replace(found.grid, **scaled))
 
 
-def _solve(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | None]:
+def _solve(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame | None]:
     """By the route that costs least."""
     n = 0 if problem.population is None else len(training.population)
     r, b = len(training.labeled), training.table.shape[1]
@@ -116,9 +116,9 @@ def _solve(problem: RidgeProblem, training: Training) -> tuple[NDArray, Frame | 
 def moment_grid(
     labeled: LabeledMoments,
     population: Population | None,
-    shares: NDArray,
-    alphas: NDArray,
-    centre: NDArray | None = None,
+    shares: AnyArray,
+    alphas: AnyArray,
+    centre: AnyArray | None = None,
 ) -> Grid:
     """Solve for every share s of unlabelled data and every λ from moments alone.
 
@@ -129,7 +129,7 @@ def moment_grid(
     return _arrange(problem, *solve_one_by_one(problem), centre)
 
 
-def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
+def solve_one_by_one(problem: RidgeProblem) -> tuple[AnyArray, Frame | None]:
     """A b × b system per grid point, for when labelled rows are many or basis functions few."""
     L = problem.labeled.outer
     G = np.zeros(()) if problem.population is None else problem.population.gram(problem.origin)
@@ -149,7 +149,7 @@ def solve_one_by_one(problem: RidgeProblem) -> tuple[NDArray, Frame | None]:
     return np.concatenate(solutions).reshape(-1, *right.shape).swapaxes(1, 2), None
 
 
-def _arrange(problem: RidgeProblem, coefficients: NDArray, frame: Frame | None, centre: NDArray | None) -> Grid:
+def _arrange(problem: RidgeProblem, coefficients: AnyArray, frame: Frame | None, centre: AnyArray | None) -> Grid:
     """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w."""
     shape = (len(problem.shares), len(problem.alphas))
     slope = coefficients[:, -1].reshape(*shape, -1)

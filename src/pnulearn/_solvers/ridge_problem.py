@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.moments import Moments
 
@@ -21,13 +21,13 @@ class LabeledMoments:
     signed, signed_share : the same with ±θ_c, one row per output (K, b) and (K,).
     """
 
-    outer: NDArray
-    total: NDArray
-    signed: NDArray
+    outer: AnyArray
+    total: AnyArray
+    signed: AnyArray
     share: float
-    signed_share: NDArray
+    signed_share: AnyArray
 
-    def about(self, origin: NDArray) -> LabeledMoments:
+    def about(self, origin: AnyArray) -> LabeledMoments:
         """The moments of φ − origin."""
         cross = np.outer(self.total, origin)
         outer = self.outer - cross - cross.T + self.share * np.outer(origin, origin)
@@ -47,22 +47,22 @@ class Population:
         return cls(training, training.population_moments)
 
     @cached_property
-    def rows(self) -> NDArray:
+    def rows(self) -> AnyArray:
         assert self.training is not None
         return self.training.features_of(self.training.population)
 
     @cached_property
-    def weight(self) -> NDArray:
+    def weight(self) -> AnyArray:
         """Weights of the rows, which sum to one."""
         assert self.training is not None
         weight = self.training.weight[self.training.population]
         return weight / weight.sum()
 
     @cached_property
-    def mean(self) -> NDArray:
+    def mean(self) -> AnyArray:
         return self.weight @ self.rows if self.moments is None else self.moments.mean
 
-    def gram(self, origin: NDArray | None) -> NDArray:
+    def gram(self, origin: AnyArray | None) -> AnyArray:
         """E (φ − origin)(φ − origin)′, of shape (b, b)."""
         if self.moments is not None:
             return self.moments.gram if origin is None else self.moments.centered_at(origin)
@@ -78,20 +78,20 @@ class RidgeProblem:
     What follows from the rows is worked out when it is asked for: not every solver needs all of it.
     """
 
-    shares: NDArray
-    alphas: NDArray
+    shares: AnyArray
+    alphas: AnyArray
     intercept: bool
     population: Population | None
     training: Training | None = None
     moments: LabeledMoments | None = None
 
     @classmethod
-    def of(cls, training: Training, shares: NDArray) -> RidgeProblem:
+    def of(cls, training: Training, shares: AnyArray) -> RidgeProblem:
         population = Population.of(training) if shares.any() else None
         return cls(shares, training.alphas, training.intercept, population, training)
 
     @cached_property
-    def q(self) -> NDArray:
+    def q(self) -> AnyArray:
         """sqrt(θ_c × the row's share of its class) of every labelled row."""
         assert self.training is not None
         codes, weight = self._codes, self.training.weight[self.training.labeled]
@@ -99,29 +99,29 @@ class RidgeProblem:
         return np.sqrt(self.training.prior[codes] * weight / class_weight[codes])
 
     @property
-    def signs(self) -> NDArray:
+    def signs(self) -> AnyArray:
         """±1 of every labelled row for every output, shape (r, K)."""
         assert self.training is not None
         return np.where(self._codes[:, None] == self.training.outputs, 1.0, -1.0)
 
     @cached_property
-    def mean(self) -> NDArray:
+    def mean(self) -> AnyArray:
         """m_U, or where there is no population sample the mean of the labelled rows."""
         if self.population is not None:
             return self.population.mean
         return self.moments.total if self.moments is not None else self.q @ self._scaled_rows
 
     @property
-    def origin(self) -> NDArray | None:
+    def origin(self) -> AnyArray | None:
         return self.mean if self.intercept else None
 
     @cached_property
-    def rows(self) -> NDArray:
+    def rows(self) -> AnyArray:
         """F′: labelled rows times q, shape (r, b); with an intercept, those of φ − m_U."""
         return self._scaled_rows - np.outer(self.q, self.mean) if self.intercept else self._scaled_rows
 
     @cached_property
-    def total(self) -> NDArray:
+    def total(self) -> AnyArray:
         """Σ θ_c E_c φ, or of φ − m_U."""
         return self.q @ self.rows if self.moments is None else self.labeled.total
 
@@ -135,16 +135,16 @@ class RidgeProblem:
         return LabeledMoments(self.rows.T @ self.rows, self.total, signed.T @ self.rows, share, signed_share)
 
     @cached_property
-    def grid_points(self) -> tuple[NDArray, NDArray]:
+    def grid_points(self) -> tuple[AnyArray, AnyArray]:
         """s and 4 λ of every grid point, λ running fastest."""
         return np.repeat(self.shares, len(self.alphas)), np.tile(4 * self.alphas, len(self.shares))
 
     @property
-    def _codes(self) -> NDArray:
+    def _codes(self) -> AnyArray:
         assert self.training is not None
         return self.training.codes[self.training.labeled]
 
     @cached_property
-    def _scaled_rows(self) -> NDArray:
+    def _scaled_rows(self) -> AnyArray:
         assert self.training is not None
         return self.training.features_of(self.training.labeled) * self.q[:, None]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 from scipy.optimize import minimize
 
+from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.objectives import Minimum, Objective
@@ -38,9 +38,9 @@ class SmoothProblem:
         if self.intercept:
             self.penalised[-1] = 0
         self.tolerance = TOLERANCE * max(1.0, float(np.abs(self.matrix).max(initial=0)))
-        self._factor: NDArray | None = None
+        self._factor: AnyArray | None = None
 
-    def minimize(self, objective: Objective, alpha: float, start: tuple[NDArray, float] | None = None) -> Minimum:
+    def minimize(self, objective: Objective, alpha: float, start: tuple[AnyArray, float] | None = None) -> Minimum:
         """The minimiser, found from `start` (coefficients and intercept); a local one if the loss is not convex."""
         w = np.zeros(self.matrix.shape[1])
         if start is not None:
@@ -51,14 +51,14 @@ class SmoothProblem:
         coef, offset = (w[:-1], float(w[-1])) if self.intercept else (w, 0.0)
         return Minimum(coef, offset, n_iter, converged)
 
-    def _newton(self, objective: Objective, alpha: float, w: NDArray) -> tuple[NDArray, int, bool]:
+    def _newton(self, objective: Objective, alpha: float, w: AnyArray) -> tuple[AnyArray, int, bool]:
         """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since."""
         scores = self.matrix @ w
         gradient = self._gradient(objective, alpha, w, scores)
         size = np.abs(gradient).max()
         renew = not objective.loss.convex  # which minimum is found must not depend on what was solved before
         broad = False
-        pairs: list[tuple[NDArray, NDArray, float]] = []
+        pairs: list[tuple[AnyArray, AnyArray, float]] = []
         for n_iter in range(MAX_STEPS):
             if size <= self.tolerance:
                 return w, n_iter, True
@@ -82,10 +82,10 @@ class SmoothProblem:
                 pairs.append((length * step, gradient - last, bend))
         return w, n_iter + 1, bool(size <= ROUNDING * self.tolerance)
 
-    def _gradient(self, objective: Objective, alpha: float, w: NDArray, scores: NDArray) -> NDArray:
+    def _gradient(self, objective: Objective, alpha: float, w: AnyArray, scores: AnyArray) -> AnyArray:
         return objective.derivative(scores) @ self.matrix + 2 * alpha * self.penalised * w
 
-    def _factorize(self, objective: Objective, alpha: float, scores: NDArray, broad: bool) -> NDArray:
+    def _factorize(self, objective: Objective, alpha: float, scores: AnyArray, broad: bool) -> AnyArray:
         """The Hessian, or where Newton's model holds for short steps only, that of a wider parabola."""
         curvature = objective.broad_curvature(scores) if broad else objective.curvature(scores)
         try:
@@ -96,7 +96,7 @@ class SmoothProblem:
             hessian[-1, -1] += 1e-12  # an intercept that no row holds any more
             return factorize(hessian)
 
-    def _hessian(self, curvature: NDArray, alpha: float) -> NDArray:
+    def _hessian(self, curvature: AnyArray, alpha: float) -> AnyArray:
         if (curvature >= 0).all():
             hessian = dsyrk(1.0, (self.matrix * np.sqrt(curvature)[:, None]).T, lower=True)
         else:
@@ -108,11 +108,11 @@ class SmoothProblem:
         self,
         objective: Objective,
         alpha: float,
-        w: NDArray,
-        scores: NDArray,
-        step: NDArray,
-        along: NDArray,
-        gradient: NDArray,
+        w: AnyArray,
+        scores: AnyArray,
+        step: AnyArray,
+        along: AnyArray,
+        gradient: AnyArray,
     ) -> float:
         """Halve a full step until the objective falls as much as its slope promises."""
         slope = float(gradient @ step)
@@ -126,8 +126,8 @@ class SmoothProblem:
             length /= 2
         return length
 
-    def _lbfgs(self, objective: Objective, alpha: float, w: NDArray) -> tuple[NDArray, int, bool]:
-        def value_and_gradient(w: NDArray) -> tuple[float, NDArray]:
+    def _lbfgs(self, objective: Objective, alpha: float, w: AnyArray) -> tuple[AnyArray, int, bool]:
+        def value_and_gradient(w: AnyArray) -> tuple[float, AnyArray]:
             scores = self.matrix @ w
             value = objective.value(scores) + alpha * float(self.penalised @ w**2)
             return value, self._gradient(objective, alpha, w, scores)
@@ -137,7 +137,7 @@ class SmoothProblem:
         return found.x, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
 
 
-def _correct(factor: NDArray, gradient: NDArray, pairs: list[tuple[NDArray, NDArray, float]]) -> NDArray:
+def _correct(factor: AnyArray, gradient: AnyArray, pairs: list[tuple[AnyArray, AnyArray, float]]) -> AnyArray:
     """The gradient times an inverse Hessian after BFGS updates; `pairs` holds steps and changes of the gradient."""
     result, amounts = gradient.copy(), []
     for step, change, bend in reversed(pairs):

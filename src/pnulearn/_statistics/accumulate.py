@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._machine.memory import free_memory
 from pnulearn._statistics.blocks import BLOCK_ROWS, Block
@@ -14,7 +14,7 @@ from pnulearn._statistics.design import Design
 from pnulearn._statistics.packing import triangle
 
 
-def zero_sums(design: Design) -> NDArray:
+def zero_sums(design: Design) -> AnyArray:
     """Sums over no rows, shape (folds, bandwidths, groups, packed triangle)."""
     size = design.basis.size + 1
     shape = (design.n_folds, len(design.basis.bandwidths), design.n_groups, size * (size + 1) // 2)
@@ -51,7 +51,7 @@ class Accumulator:
         self._n_waiting += len(labeled)
         self._absorb(rows, cells, np.flatnonzero(codes < 0))
 
-    def total(self) -> NDArray:
+    def total(self) -> AnyArray:
         """The sums over all rows so far, as `PNUStatistics` holds them."""
         self._flush()
         return self._sums
@@ -60,7 +60,7 @@ class Accumulator:
         n, self._n_waiting = self._n_waiting, 0
         self._absorb(self._waiting[:, :n], self._waiting_cells[:n], np.arange(n))
 
-    def _absorb(self, rows: NDArray, cells: NDArray, chosen: NDArray) -> None:
+    def _absorb(self, rows: AnyArray, cells: AnyArray, chosen: AnyArray) -> None:
         """Sort rows by fold and group, so that each cell's rows are one slice of the features."""
         if len(chosen) == 0:
             return
@@ -73,7 +73,7 @@ class Accumulator:
                 start = ends[cell - 1] if cell else 0
                 self._add_products(features[start : ends[cell]], index, int(cell))
 
-    def _add_products(self, features: NDArray, index: int, cell: int) -> None:
+    def _add_products(self, features: AnyArray, index: int, cell: int) -> None:
         fold, group = divmod(cell, self._design.n_groups)
         np.matmul(features.T, features, out=self._product)  # one operand and its transpose: numpy halves the work
         np.take(self._product.reshape(-1), self._triangle, out=self._packed, mode="clip")

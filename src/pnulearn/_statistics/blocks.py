@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import refuse_strange
 from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 from pnulearn._statistics.design import Design
@@ -27,13 +27,13 @@ class Batch(Protocol):
     def part(self, start: int, stop: int) -> Batch:
         """Rows start to stop of the batch."""
 
-    def fill(self, out: NDArray, columns: tuple[str, ...] | None, origin: NDArray) -> None:
+    def fill(self, out: AnyArray, columns: tuple[str, ...] | None, origin: AnyArray) -> None:
         """Write the columns less the origin to `out` of shape (d, n)."""
 
     def label_counts(self) -> dict[Any, int]:
         """How often each label occurs; None stands for missing ones."""
 
-    def codes(self, classes: NDArray, unlabeled: Any) -> NDArray:
+    def codes(self, classes: AnyArray, unlabeled: Any) -> AnyArray:
         """Class codes, −1 for unlabelled rows."""
 
 
@@ -44,9 +44,9 @@ class Block:
     `rows` is a buffer that the next block overwrites.
     """
 
-    rows: NDArray
-    codes: NDArray
-    folds: NDArray
+    rows: AnyArray
+    codes: AnyArray
+    folds: AnyArray
     start: int
 
 
@@ -54,7 +54,7 @@ class Block:
 class ArrayBatch:
     """Rows of an array X (n, d), for instance a memory map, with labels y; y may be None where none are needed."""
 
-    X: NDArray
+    X: AnyArray
     y: Any
 
     @classmethod
@@ -84,7 +84,7 @@ class ArrayBatch:
     def part(self, start: int, stop: int) -> ArrayBatch:
         return ArrayBatch(self.X[start:stop], None if self.y is None else self.y[start:stop])
 
-    def fill(self, out: NDArray, columns: tuple[str, ...] | None, origin: NDArray) -> None:
+    def fill(self, out: AnyArray, columns: tuple[str, ...] | None, origin: AnyArray) -> None:
         if self.X.shape[1] != len(origin):
             raise ValueError(f"This batch has {self.X.shape[1]} columns and {len(origin)} are expected.")
         np.subtract(self.X.T, origin[:, None], out=out, casting="same_kind")
@@ -94,7 +94,7 @@ class ArrayBatch:
             raise ValueError("y is None: pass pairs (X, y) in which y has a label or a missing value for every row.")
         return dict(Counter(None if is_missing(label) else label for label in list(self.y)))
 
-    def codes(self, classes: NDArray, unlabeled: Any) -> NDArray:
+    def codes(self, classes: AnyArray, unlabeled: Any) -> AnyArray:
         return decode_labels(self.y, unlabeled, classes=classes).codes
 
 
@@ -115,7 +115,7 @@ def blocks_of(
             start += len(piece)
 
 
-def _refuse_not_finite(rows: NDArray, design: Design, where: str, start: int) -> None:
+def _refuse_not_finite(rows: AnyArray, design: Design, where: str, start: int) -> None:
     """One sum of squares finds trouble; only then is it looked for."""
     with np.errstate(over="ignore", invalid="ignore"):
         bad = np.flatnonzero(~np.isfinite(np.einsum("dn,dn->n", rows, rows)))

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._problem.folds import scramble
 
@@ -40,7 +40,7 @@ class Design:
     """
 
     columns: tuple[str, ...] | None
-    classes: NDArray
+    classes: AnyArray
     basis: Basis
     n_folds: int = 5
     seed: int = 0
@@ -61,11 +61,11 @@ class Design:
         return len(self.classes) + 1
 
     @property
-    def origin(self) -> NDArray:
+    def origin(self) -> AnyArray:
         """A point amid the data that is taken off every row in float64, so that offsets cost no digits."""
         return self.basis.origin
 
-    def folds(self, name: str, start: int, n_rows: int) -> NDArray:
+    def folds(self, name: str, start: int, n_rows: int) -> AnyArray:
         """Fold numbers of `n_rows` consecutive rows of the file `name`, from row number `start` on.
 
         Parameters
@@ -106,7 +106,7 @@ class Design:
         return found or ["basis functions (centres or bandwidths)"]
 
 
-def position_keys(name: str, seed: int, start: int, n_rows: int) -> NDArray:
+def position_keys(name: str, seed: int, start: int, n_rows: int) -> AnyArray:
     """A well-mixed 64-bit key per row that depends on the file's name, the row's place in it and a seed only."""
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
     offset = np.frombuffer(digest[:8], dtype="<u8")[0]

@@ -5,16 +5,17 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 
 @lru_cache(maxsize=4)
-def triangle(size: int) -> NDArray:
+def triangle(size: int) -> AnyArray:
     """Places of the upper triangle, row by row, in a flattened matrix of that size."""
     return np.flatnonzero(np.triu(np.ones((size, size), dtype=bool)))
 
 
-def unpack(packed: NDArray) -> NDArray:
+def unpack(packed: AnyArray) -> AnyArray:
     """The symmetric matrix whose upper triangle was packed.
 
     >>> unpack(np.array([1.0, 2.0, 3.0])).tolist()

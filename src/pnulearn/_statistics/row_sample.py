@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._statistics.design import Design
 
 MOST_UNLABELED = 10_000
@@ -18,11 +18,11 @@ MOST_LABELED = 2_000  # per class
 class RowSample:
     """Rows with class code and key; the rows with the smallest keys are a random sample of those that were seen."""
 
-    X: NDArray
-    codes: NDArray
-    keys: NDArray
-    names: NDArray  # of the part each row is from, and its number there: they decide its fold
-    places: NDArray
+    X: AnyArray
+    codes: AnyArray
+    keys: AnyArray
+    names: AnyArray  # of the part each row is from, and its number there: they decide its fold
+    places: AnyArray
 
     @classmethod
     def merge(cls, samples: Iterable[RowSample]) -> RowSample:
@@ -36,10 +36,10 @@ class RowSample:
         kept = np.flatnonzero(rank < np.where(whole.codes < 0, MOST_UNLABELED, MOST_LABELED))
         return whole.take(kept[np.argsort(whole.keys[kept], kind="stable")])
 
-    def take(self, rows: NDArray) -> RowSample:
+    def take(self, rows: AnyArray) -> RowSample:
         return RowSample(*(part[rows] for part in vars(self).values()))
 
-    def folds(self, design: Design) -> NDArray:
+    def folds(self, design: Design) -> AnyArray:
         """The folds these rows have in a design."""
         pairs = zip(self.names, self.places, strict=True)
         return np.array([design.folds(str(name), int(place), 1)[0] for name, place in pairs], dtype=int)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import ModelFileError, dump_archive, read_archive, refuse_damage, write_archive
 from pnulearn._files.kinds import STATISTICS
@@ -49,7 +49,7 @@ class PNUStatistics:
     """
 
     design: Design
-    sums: NDArray
+    sums: AnyArray
 
     @classmethod
     def zero(cls, design: Design) -> PNUStatistics:
@@ -85,7 +85,7 @@ class PNUStatistics:
         return cls(design, accumulator.total())
 
     @property
-    def counts(self) -> NDArray:
+    def counts(self) -> AnyArray:
         """Rows of each class and, last, unlabelled rows."""
         return np.rint(self.sums[:, 0, :, -1].sum(axis=0)).astype(np.int64)
 
@@ -135,7 +135,7 @@ class PNUStatistics:
         sums[sums[..., -1] < 0.5] = 0.0  # nothing is left of this group, so neither may rounding be
         return PNUStatistics(self.design, sums)
 
-    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write to a file, replacing an older one only when complete.
 
         Parameters
@@ -149,7 +149,7 @@ class PNUStatistics:
         write_archive(path, KIND, self._content(), compress=False)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> PNUStatistics:
+    def load(cls, path: str | os.PathLike[str]) -> PNUStatistics:
         """Statistics that were written by `save`.
 
         Parameters

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.notation import are_codes, are_thousands, is_written_number, read_written
 
@@ -34,7 +34,7 @@ class Column:
 
     name: str
     kind: Kind
-    data: NDArray
+    data: AnyArray
     levels: Sequence[str] = ()
     decimal: str = ""
 
@@ -43,16 +43,16 @@ class Column:
         return self.kind in ("number", "flag")
 
     @property
-    def missing(self) -> NDArray:
+    def missing(self) -> AnyArray:
         return np.isnan(self.data) if self.is_numeric else self.data < 0
 
     @property
-    def values(self) -> NDArray:
+    def values(self) -> AnyArray:
         """Numbers as they are; text as an object array of str or None."""
         return self.data if self.is_numeric else np.array([*self.levels, None], dtype=object)[self.data]
 
     @property
-    def counts(self) -> NDArray:
+    def counts(self) -> AnyArray:
         """How many rows have each level."""
         return np.bincount(self.data[self.data >= 0], minlength=len(self.levels))
 
@@ -115,7 +115,7 @@ class Cells:
         absent = pc.is_in(pc.utf8_lower(bare), value_set=pa.array(sorted(self.missing), bare.type))
         return pc.if_else(absent, pa.scalar(None, bare.type), bare)
 
-    def _numbers(self, levels: Any, decimal: str) -> tuple[NDArray, str] | None:
+    def _numbers(self, levels: Any, decimal: str) -> tuple[AnyArray, str] | None:
         """Numbers as a program writes them, or else as people do."""
         import pyarrow.compute as pc
 
@@ -133,7 +133,7 @@ class Cells:
         return read_written(levels, comma)
 
 
-def stray_cells(column: Column, decimal_comma: bool = False) -> NDArray:
+def stray_cells(column: Column, decimal_comma: bool = False) -> AnyArray:
     """Rows of a text column whose cell is there and no number."""
     numbers = (is_number(level, decimal_comma) or is_written_number(level) for level in column.levels)
     odd = [place for place, number in enumerate(numbers) if not number]
@@ -160,7 +160,7 @@ def plain_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _encoded(array: Any) -> tuple[NDArray, Any]:
+def _encoded(array: Any) -> tuple[AnyArray, Any]:
     """Places of the cells among the distinct ones, −1 for nulls, and these."""
     import pyarrow as pa
 
@@ -173,7 +173,7 @@ def _encoded(array: Any) -> tuple[NDArray, Any]:
     return array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), levels
 
 
-def _text_column(name: str, places: NDArray, cleaned: Any) -> Column:
+def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:
     """A column of text, or of dates if nearly every cell looks like one; levels that differ in blanks become one."""
     import pyarrow.compute as pc
 
@@ -208,7 +208,7 @@ def _typed(name: str, array: Any, kind: Any) -> Column:
     raise TableError(f"Column {name!r} holds {kind}, neither numbers nor text. Split it into plain columns first.")
 
 
-def _plain_numbers(array: Any) -> NDArray | None:
+def _plain_numbers(array: Any) -> AnyArray | None:
     """All cells as numbers, nearly always at once: one of the first is something else, or none is."""
     import pyarrow as pa
 
@@ -226,11 +226,11 @@ def _filled(array: Any) -> Any:
     return pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
 
 
-def _whole(numbers: NDArray) -> bool:
+def _whole(numbers: AnyArray) -> bool:
     return bool(np.all(np.isnan(numbers) | (np.floor(numbers) == numbers)))
 
 
-def _floats(array: Any) -> NDArray:
+def _floats(array: Any) -> AnyArray:
     """Float64 with NaN for nulls."""
     import pyarrow as pa
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 _DATE = (
     r"(?:(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})"
@@ -28,7 +29,7 @@ class Moments:
     Times without a date are fractions of a day, and `has_date` is false.
     """
 
-    days: NDArray
+    days: AnyArray
     has_date: bool = True
     day_first: bool | None = None
 
@@ -66,7 +67,7 @@ def _parts(found: Any) -> dict[str, Any]:
     return {field.name: pc.struct_field(found, field.name) for field in found.type}
 
 
-def _numbers(array: Any) -> NDArray:
+def _numbers(array: Any) -> AnyArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -74,7 +75,7 @@ def _numbers(array: Any) -> NDArray:
     return filled.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(float)
 
 
-def _days(year: NDArray, month: NDArray, day: NDArray) -> NDArray:
+def _days(year: AnyArray, month: AnyArray, day: AnyArray) -> AnyArray:
     """Days since 1970; NaN for the 30th of February."""
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
     y, m, d = (np.where(valid, part, 1).astype(int) for part in (year, month, day))
@@ -84,7 +85,7 @@ def _days(year: NDArray, month: NDArray, day: NDArray) -> NDArray:
     return np.where(valid, moment.astype("M8[D]").astype(float), np.nan)
 
 
-def _time_of_day(parts: dict[str, Any]) -> NDArray:
+def _time_of_day(parts: dict[str, Any]) -> AnyArray:
     """Hours, minutes and seconds as a part of a day, in universal time where a zone is named."""
     hour, minute, second = (_numbers(parts[name]) for name in ("hour", "minute", "s"))
     half = [(text or "")[:1].lower() for text in parts["half"].to_pylist()]

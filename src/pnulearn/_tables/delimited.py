@@ -92,7 +92,9 @@ def read_delimited(raw: bytes, source: str, dialect: Dialect) -> Any:
     raise problem
 
 
-def stream_delimited(stream: Any, source: str, dialect: Dialect, columns: Sequence[str], block_size: int) -> Iterator:
+def stream_delimited(
+    stream: Any, source: str, dialect: Dialect, columns: Sequence[str], block_size: int
+) -> Iterator[Any]:
     """Some columns of an open file, as record batches of strings."""
     import pyarrow as pa
     from pyarrow import csv as reader

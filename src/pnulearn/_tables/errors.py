@@ -59,7 +59,7 @@ def rename_doubled(source: str, names: Sequence[str]) -> tuple[list[str], list[s
 
 
 @contextmanager
-def naming(path: str | os.PathLike) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn whatever goes wrong with a file into an error that names it; what may be over soon stays an OSError."""
     import pyarrow as pa
 

@@ -15,7 +15,7 @@ PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz", ".tsv", ".txt")
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-def find_files(data: str | os.PathLike | Sequence[str | os.PathLike]) -> list[Path]:
+def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
     """Files named by a path, a folder, a pattern, or several of them; always in the same order."""
     if not isinstance(data, str | os.PathLike):
         return list(dict.fromkeys(file for one in data for file in find_files(one)))  # a file counts once
@@ -48,7 +48,7 @@ class FileState:
     modified: int
 
     @classmethod
-    def of(cls, path: str | os.PathLike) -> FileState:
+    def of(cls, path: str | os.PathLike[str]) -> FileState:
         state = os.stat(path)
         return cls(str(path), state.st_size, state.st_mtime_ns)
 
@@ -65,7 +65,7 @@ class FileState:
             )
 
 
-def open_stream(path: str | os.PathLike) -> Any:
+def open_stream(path: str | os.PathLike[str]) -> Any:
     """The bytes of a file, unpacked."""
     import pyarrow as pa
 

@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 _UNIT = r"(?i:€|\$|£|¥|₹|eur|usd|gbp|chf|fr\.|jpy|%|‰|°c|°f|°|kg|km|cm|mm|m²|kwh)"
 _BLANK = r"[ \x{a0}\x{202f}]"
@@ -27,7 +28,7 @@ def is_written_number(text: str) -> bool:
     return _PYTHON_NUMBER.match(text) is not None
 
 
-def read_written(levels: Any, decimal_comma: bool) -> tuple[NDArray, str] | None:
+def read_written(levels: Any, decimal_comma: bool) -> tuple[AnyArray, str] | None:
     """Numbers of an Arrow array of cells and the mark that stands before their decimals; None if one is no number.
 
     `decimal_comma` decides where the cells do not: 1,234 alone may be both.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_features
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
@@ -104,7 +104,7 @@ class SMIRClassifier(Rival):
             )
         return parts
 
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> AnyArray:
         """Class posteriors under the population shares, one column per class.
 
         Parameters
@@ -133,12 +133,12 @@ class SMIRClassifier(Rival):
             coef, normalized = zip(*solved, strict=True)
             yield {"dual_coef": np.column_stack(coef), "normalized": np.array(normalized)}
 
-    def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
+    def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
         scores = 2 * _posteriors(gram @ parts["dual_coef"]) - 1
         return scores if scores.shape[1] > 2 else scores[:, 1]
 
 
-def _posteriors(raw: NDArray) -> NDArray:
+def _posteriors(raw: AnyArray) -> AnyArray:
     """max(0, q) + 10⁻⁸, normalised over the classes."""
     positive = np.maximum(raw, 0) + SMALLEST_POSTERIOR
     return positive / positive.sum(axis=1, keepdims=True)
@@ -151,16 +151,16 @@ class SmirPath:
     `labels_map` is Q'T_l of shape (n, l); `total` is Q'T1, so that total · α = Σ_i q(x_i).
     """
 
-    values: NDArray
-    vectors: NDArray
-    root_degree: NDArray
-    smi_values: NDArray
-    smi_vectors: NDArray
-    labels_map: NDArray
-    total: NDArray
+    values: AnyArray
+    vectors: AnyArray
+    root_degree: AnyArray
+    smi_values: AnyArray
+    smi_vectors: AnyArray
+    labels_map: AnyArray
+    total: AnyArray
 
     @classmethod
-    def factorize(cls, gram: NDArray, labeled: NDArray) -> SmirPath:
+    def factorize(cls, gram: AnyArray, labeled: AnyArray) -> SmirPath:
         """Two eigendecompositions; `gram` is overwritten, so that four n × n matrices never exist at once."""
         root_degree = 1 / np.sqrt(gram.sum(axis=0))
         values, vectors = linalg.eigh(gram)
@@ -182,8 +182,8 @@ class SmirPath:
         )
 
     def solve(
-        self, information: float, alpha: float, share: float, least_share: float, member: NDArray
-    ) -> tuple[NDArray, bool]:
+        self, information: float, alpha: float, share: float, least_share: float, member: AnyArray
+    ) -> tuple[AnyArray, bool]:
         """Coefficients of one class's posterior k(x)'β, and whether its mean could be scaled to the class share.
 
         [n T_l T_l' + λnl I − (γl/π) S] a = n T_l Y, by the push-through identity with an l × l matrix.
@@ -198,7 +198,7 @@ class SmirPath:
         beta = self._expand(coef)
         return (beta * (n * share / mass), True) if mass > 0 else (beta, False)
 
-    def _expand(self, coef: NDArray) -> NDArray:
+    def _expand(self, coef: AnyArray) -> AnyArray:
         """β = K^(−1/2) D^(−1/2) a, without the directions in which K is numerically zero."""
         kept = self.values > SMALLEST_EIGENVALUE * self.values[-1]
         inverse_root = np.zeros_like(self.values)

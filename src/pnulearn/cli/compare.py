@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pnulearn._arrays import AnyArray
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
     Delimiter,
@@ -26,8 +27,6 @@ from pnulearn.cli.options import (
 from pnulearn.cli.prior import prior_facts, settled_prior
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
@@ -66,7 +65,7 @@ def compare(
     show_facts(_facts([*map(str, model), *score], labels, scores, belief), json)
 
 
-def _model_scores(table: Table, path: Path, labels: Labels) -> NDArray:
+def _model_scores(table: Table, path: Path, labels: Labels) -> AnyArray:
     from pnulearn.tables.loading import load_table_model
 
     fitted = load_table_model(path)
@@ -80,7 +79,7 @@ def _model_scores(table: Table, path: Path, labels: Labels) -> NDArray:
     return predictions.scores if same else -predictions.scores
 
 
-def _column_scores(table: Table, column: str, labels: Labels, threshold: float | None) -> NDArray:
+def _column_scores(table: Table, column: str, labels: Labels, threshold: float | None) -> AnyArray:
     from pnulearn.tables.scores import score_column
 
     scores, notes = score_column(table, column, labels.classes, threshold)
@@ -88,7 +87,7 @@ def _column_scores(table: Table, column: str, labels: Labels, threshold: float |
     return scores
 
 
-def _facts(names: list[str], labels: Labels, scores: list[NDArray], prior: PriorEstimate) -> dict[str, Any]:
+def _facts(names: list[str], labels: Labels, scores: list[AnyArray], prior: PriorEstimate) -> dict[str, Any]:
     from pnulearn.metrics.comparison import compare_scores
     from pnulearn.theory import heuristic_mix
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pnulearn._arrays import AnyArray
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
     Delimiter,
@@ -26,8 +27,6 @@ from pnulearn.cli.options import (
 from pnulearn.cli.prior import prior_facts, settled_prior
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
@@ -71,7 +70,7 @@ def evaluate(
 
 def _model_scores(
     table: Table, path: Path, label: str, positive: str | None, unlabeled: str | None
-) -> tuple[Labels, NDArray, Any]:
+) -> tuple[Labels, AnyArray, Any]:
     from pnulearn.tables.loading import load_table_model
     from pnulearn.tables.scores import model_labels, refuse_other_positive
 
@@ -88,7 +87,7 @@ def _model_scores(
 
 def _column_scores(
     table: Table, label: str, score: str, positive: str | None, unlabeled: str | None, threshold: float | None
-) -> tuple[Labels, NDArray]:
+) -> tuple[Labels, AnyArray]:
     from pnulearn.tables.scores import score_column, table_labels
 
     labels = table_labels(table, label, positive, unlabeled)
@@ -97,7 +96,7 @@ def _column_scores(
     return labels, scores
 
 
-def _judge(labels: Labels, scores: NDArray, prior: PriorEstimate, confidence: float) -> dict[str, Any]:
+def _judge(labels: Labels, scores: AnyArray, prior: PriorEstimate, confidence: float) -> dict[str, Any]:
     from pnulearn.metrics.risk import estimate_risk
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pnulearn._arrays import AnyArray
 from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
     AtRandom,
@@ -29,8 +30,6 @@ from pnulearn.cli.options import (
 FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
@@ -76,7 +75,7 @@ def prior(
 
 
 def estimated_prior(
-    table: Table, label: str, labels: Labels, drop: list[str], method: str | None, counted: NDArray | None = None
+    table: Table, label: str, labels: Labels, drop: list[str], method: str | None, counted: AnyArray | None = None
 ) -> PriorEstimate:
     """The prior from all usable columns of a table, and from the counts of rows labelled at random."""
     from pnulearn.priors import resolve_prior
@@ -132,7 +131,7 @@ def drawn_facts(drawn: Drawn | None, estimate: PriorEstimate, counts: Any) -> di
     return assumed | {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}
 
 
-def count_classes(codes: NDArray) -> NDArray:
+def count_classes(codes: AnyArray) -> AnyArray:
     """Rows of either class."""
     import numpy as np
 

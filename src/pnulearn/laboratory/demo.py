@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import minmax_scale
 
+from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
 
 N_MALIGNANT, N_BENIGN, N_UNLABELED = 21, 9, 300
@@ -41,7 +41,7 @@ def run() -> None:
     print(f"\n{time.perf_counter() - start:.1f} s")
 
 
-def _errors(X: NDArray, malignant: NDArray, seed: int) -> list[float]:
+def _errors(X: AnyArray, malignant: AnyArray, seed: int) -> list[float]:
     """Test errors of the three models; the first seed's PNU model is described."""
     y, test = hide_labels(malignant, seed)
     train = np.setdiff1d(np.arange(len(X)), test)
@@ -54,17 +54,17 @@ def _errors(X: NDArray, malignant: NDArray, seed: int) -> list[float]:
     return [float(np.mean(model.predict(X[test]) != malignant[test])) for model in (supervised, pn, pnu)]
 
 
-def _print_row(name: str, errors: list[float] | NDArray) -> None:
+def _print_row(name: str, errors: list[float] | AnyArray) -> None:
     print(f"{name:12}" + "".join(f"{error:>20.1%}" for error in errors))
 
 
-def load_data() -> tuple[NDArray, NDArray]:
+def load_data() -> tuple[AnyArray, AnyArray]:
     """Features scaled to [0, 1], and 1.0 for malignant."""
     X, benign = load_breast_cancer(return_X_y=True)
     return minmax_scale(X), 1.0 - benign
 
 
-def hide_labels(malignant: NDArray, seed: int) -> tuple[NDArray, NDArray]:
+def hide_labels(malignant: AnyArray, seed: int) -> tuple[AnyArray, AnyArray]:
     """y with NaN for hidden labels, and the numbers of the test rows."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(malignant))

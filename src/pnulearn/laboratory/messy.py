@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 _WORDS = (
     "how can i change my address please thanks question about the manual where do i find settings nice tool",
@@ -28,13 +29,13 @@ class MessyTable:
 
     clean: dict[str, Any]
     cells: dict[str, list[str]]
-    truth: NDArray
+    truth: AnyArray
     label: str
     words: tuple[str, str]
     delimiter: str = ","
     encoding: str = "utf-8"
 
-    def write(self, path: str | Path, labeled: NDArray) -> None:
+    def write(self, path: str | Path, labeled: AnyArray) -> None:
         """The file, with labels in some of the rows."""
         known = np.isin(np.arange(len(self.truth)), labeled)
         labels = [self.words[t] if k else "" for t, k in zip(self.truth.astype(int), known, strict=True)]

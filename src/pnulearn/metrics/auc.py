@@ -12,8 +12,9 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
 from pnulearn.metrics.rates import N_PRIORS
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
@@ -81,7 +82,7 @@ def pnu_auc(
     return RiskEstimate(value, stderr, low, high, eta, confidence=confidence)
 
 
-def pairs_won(positive: NDArray, negative: NDArray, unlabeled: NDArray) -> list[NDArray]:
+def pairs_won(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> list[AnyArray]:
     """For P, N and U: every row's share of its pairs (P, N), (P, U), (U, N) that the first of the pair wins, (n, 3)."""
     return [
         np.column_stack([count_beaten(positive, negative), count_beaten(positive, unlabeled), 0 * positive]),
@@ -90,7 +91,7 @@ def pairs_won(positive: NDArray, negative: NDArray, unlabeled: NDArray) -> list[
     ]
 
 
-def count_beaten(scores: NDArray, others: NDArray) -> NDArray:
+def count_beaten(scores: AnyArray, others: AnyArray) -> AnyArray:
     """For every score the share of the others that lie below it, ties counting a half.
 
     >>> count_beaten(np.array([1.0, 2.0]), np.array([0.0, 1.0])).tolist()
@@ -101,13 +102,13 @@ def count_beaten(scores: NDArray, others: NDArray) -> NDArray:
     return below / (2 * max(len(others), 1))
 
 
-def _shares(wins: Sequence[NDArray]) -> NDArray:
+def _shares(wins: Sequence[AnyArray]) -> AnyArray:
     """Shares of all pairs (P, N), (P, U), (U, N) won; zero where a sample is empty."""
     means = [rows.mean(axis=0) if len(rows) else np.zeros(3) for rows in wins]
     return np.array([means[0][0], means[0][1], means[1][2]])
 
 
-def _covariance(wins: Sequence[NDArray], pseudo: float) -> NDArray:
+def _covariance(wins: Sequence[AnyArray], pseudo: float) -> AnyArray:
     """Covariance (3, 3) of the three shares after DeLong: Σ over samples of the rows' covariance over n."""
     total = np.zeros((3, 3))
     for rows, part in zip(wins, TAKES_PART, strict=True):
@@ -120,13 +121,13 @@ def _covariance(wins: Sequence[NDArray], pseudo: float) -> NDArray:
     return total
 
 
-def _stderr(weights: NDArray, wins: Sequence[NDArray]) -> float:
+def _stderr(weights: AnyArray, wins: Sequence[AnyArray]) -> float:
     variance = float(weights @ _covariance(wins, 0.0) @ weights)
     # Perfect separation shows no variance; it is not certain for that.
     return float(np.sqrt(variance or weights @ _covariance(wins, PSEUDO_ROWS) @ weights))
 
 
-def _drift(mix: float, belief: PriorEstimate, wins: Sequence[NDArray]) -> float:
+def _drift(mix: float, belief: PriorEstimate, wins: Sequence[AnyArray]) -> float:
     """How much the estimate varies over what the prior may be."""
     if not belief.spread or not mix:
         return 0.0
@@ -134,14 +135,14 @@ def _drift(mix: float, belief: PriorEstimate, wins: Sequence[NDArray]) -> float:
     return float(np.std([weights @ _shares(wins) + constant for weights, constant in combinations]))
 
 
-def _combination(mix: float, prior: float) -> tuple[NDArray, float]:
+def _combination(mix: float, prior: float) -> tuple[AnyArray, float]:
     """Weights of the three shares, and a constant, that make the PNU estimate of AUC."""
     pu, nu = max(mix, 0.0), max(-mix, 0.0)
     weights = np.array([1 - pu - nu, pu / (1 - prior), nu / prior])
     return weights, -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
 
 
-def _choose_mix(wins: Sequence[NDArray], prior: float, mix: Any) -> float:
+def _choose_mix(wins: Sequence[AnyArray], prior: float, mix: Any) -> float:
     if isinstance(mix, Real) and -1 <= float(mix) <= 1:
         return float(mix)
     if mix != "optimal":
@@ -153,7 +154,7 @@ def _choose_mix(wins: Sequence[NDArray], prior: float, mix: Any) -> float:
     return min((_best_side(side, prior, covariance) for side in (1, -1)), key=lambda found: found[1])[0]
 
 
-def _best_side(side: int, prior: float, covariance: NDArray) -> tuple[float, float]:
+def _best_side(side: int, prior: float, covariance: AnyArray) -> tuple[float, float]:
     """The mix of that sign with the least variance, and that variance."""
     base, step = _combination(0, prior)[0], _combination(side, prior)[0] - _combination(0, prior)[0]
     share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step), 0, 1))
@@ -161,7 +162,7 @@ def _best_side(side: int, prior: float, covariance: NDArray) -> tuple[float, flo
     return side * share, float(weights @ covariance @ weights)
 
 
-def _refuse_empty(weights: NDArray, samples: Sequence[NDArray], mix: float) -> None:
+def _refuse_empty(weights: AnyArray, samples: Sequence[AnyArray], mix: float) -> None:
     for pair, weight in zip(((0, 1), (0, 2), (2, 1)), weights, strict=True):
         for sample in pair:
             if weight and not len(samples[sample]):

@@ -8,9 +8,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
+from pnulearn._arrays import AnyArray
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk
@@ -143,8 +144,8 @@ def _shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int
 
 
 def compare_scores(
-    scores: Sequence[NDArray],
-    others: Sequence[NDArray],
+    scores: Sequence[AnyArray],
+    others: Sequence[AnyArray],
     prior: Any,
     mix: float,
     *,
@@ -178,7 +179,7 @@ def compare_scores(
     return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
 
 
-def _slope_gap(mix: float, loss: Loss, scores: Sequence[NDArray], others: Sequence[NDArray]) -> float:
+def _slope_gap(mix: float, loss: Loss, scores: Sequence[AnyArray], others: Sequence[AnyArray]) -> float:
     """How fast the difference of the risks changes with the prior."""
     slopes = [
         prior_slope(mix, np.array([loss_pairs(g, loss).mean(axis=0) if len(g) else (0.0, 0.0) for g in groups]))
@@ -187,7 +188,7 @@ def _slope_gap(mix: float, loss: Loss, scores: Sequence[NDArray], others: Sequen
     return slopes[0] - slopes[1]
 
 
-def paired_variance(risk: Risk, loss: Loss, scores: Sequence[NDArray], others: Sequence[NDArray]) -> float:
+def paired_variance(risk: Risk, loss: Loss, scores: Sequence[AnyArray], others: Sequence[AnyArray]) -> float:
     """Variance of the difference of two empirical risks: Σ over samples of the variance of row-wise differences / n.
 
     A dozen labelled rows on which two models agree would look certain, so every sample borrows a few rows from U,
@@ -204,6 +205,6 @@ def paired_variance(risk: Risk, loss: Loss, scores: Sequence[NDArray], others: S
     return variance
 
 
-def _gaps(weights: NDArray, loss: Loss, ours: NDArray, theirs: NDArray) -> NDArray:
+def _gaps(weights: AnyArray, loss: Loss, ours: AnyArray, theirs: AnyArray) -> AnyArray:
     """What one row adds to the difference of the risks."""
     return weights[0] * (loss(ours) - loss(theirs)) + weights[1] * (loss(-ours) - loss(-theirs))

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors.estimate import PriorEstimate
 
 ROUNDS = 5  # of reweighted least squares, each with the variances of the last fit
@@ -26,8 +26,8 @@ class ContradictedPrior(ValueError):
 class Called:
     """Share of errors among P, of errors among N, and of U called positive, with the sizes of the samples."""
 
-    share: NDArray
-    size: NDArray
+    share: AnyArray
+    size: AnyArray
     prior: float
 
     def __post_init__(self) -> None:
@@ -35,11 +35,11 @@ class Called:
             raise ValueError("Two of positive, negative and unlabelled rows are needed to estimate both error rates.")
 
     @property
-    def likely(self) -> NDArray:
+    def likely(self) -> AnyArray:
         """The shares by Laplace's rule."""
         return (self.size * self.share + 1) / (self.size + 2)
 
-    def fit(self) -> NDArray:
+    def fit(self) -> AnyArray:
         """FNR and FPR of greatest likelihood, by reweighted least squares."""
         seen = self.size > 0
         design = np.array([[1.0, 0.0], [0.0, 1.0], [-self.prior, 1 - self.prior]])[seen]
@@ -51,7 +51,7 @@ class Called:
             likely = (size * (design @ rates + offset) + 1) / (size + 2)
         return rates
 
-    def posterior(self, n_quantiles: int = N_QUANTILES) -> tuple[NDArray, NDArray]:
+    def posterior(self, n_quantiles: int = N_QUANTILES) -> tuple[AnyArray, AnyArray]:
         """A grid of FNR and FPR, (2, n²), with posterior probabilities under Jeffreys' priors.
 
         Quantiles of the two samples that say most span the grid; the likelihood of the third weighs it.
@@ -73,7 +73,7 @@ class Called:
         weight = np.exp(logs - logs.max())
         return rates[:2], weight / weight.sum()
 
-    def _grid(self, third: int, n_quantiles: int) -> NDArray:
+    def _grid(self, third: int, n_quantiles: int) -> AnyArray:
         """FNR, FPR and share called positive, (3, n²): two from Beta quantiles, the third from the tie."""
         quantiles = (np.arange(n_quantiles) + 0.5) / n_quantiles
         errors = self.size * self.share
@@ -90,7 +90,7 @@ class Called:
         return rates
 
 
-def rates_under(share: NDArray, size: NDArray, prior: PriorEstimate) -> tuple[NDArray, NDArray, NDArray]:
+def rates_under(share: AnyArray, size: AnyArray, prior: PriorEstimate) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Priors, FNR and FPR (2, ·), and their probabilities, over all that the prior may be.
 
     The prior keeps its distribution: what the model calls positive among U helped to find it and is not counted again.
@@ -110,7 +110,7 @@ def rates_under(share: NDArray, size: NDArray, prior: PriorEstimate) -> tuple[ND
     return priors, np.concatenate([rates for _, rates, _ in parts], axis=1), probability
 
 
-def weighted_quantiles(values: NDArray, probability: NDArray, confidence: float) -> tuple[float, float]:
+def weighted_quantiles(values: AnyArray, probability: AnyArray, confidence: float) -> tuple[float, float]:
     """The ends between which that part of the probability lies."""
     order = np.argsort(values)
     reached = np.cumsum(probability[order])

@@ -8,8 +8,9 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
@@ -197,7 +198,7 @@ def _posterior_interval(belief: PriorEstimate, samples: Sequence[LossSample], co
     return weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
 
 
-def class_parts(risk: Risk, samples: Sequence[LossSample]) -> NDArray:
+def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
     """The risk's two columns: what it says of the positive class, θ E_P[ℓ(g)], and of the negative one."""
     return np.einsum("ci,ci->i", risk.table, [sample.mean for sample in samples])
 

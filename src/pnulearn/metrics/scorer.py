@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.risk import Mix, pnu_risk
@@ -126,7 +127,7 @@ def decode_for(models: Sequence[Any], y: ArrayLike, unlabeled: Any = None, pos_l
     return labels
 
 
-def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> NDArray:
+def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> AnyArray:
     """g(x), positive for the positive class, from decision_function, predict_proba or predict, whichever is there.
 
     Of classifiers that know a third class (the marker of unlabelled rows), the two columns are compared.
@@ -138,7 +139,7 @@ def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> NDArr
     return (predicted == positive) * 1.0 - (predicted == negative) * 1.0
 
 
-def _orient(values: NDArray, classes: list, negative: Any, positive: Any) -> NDArray:
+def _orient(values: AnyArray, classes: list[Any], negative: Any, positive: Any) -> AnyArray:
     if values.ndim == 1:
         return values if classes[-1] == positive else -values
     columns = [values[:, classes.index(c)] if c in classes else np.zeros(len(values)) for c in (positive, negative)]

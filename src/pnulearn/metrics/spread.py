@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import LARGEST
 from pnulearn.losses import Loss
 
@@ -22,12 +23,12 @@ TILTS = 3  # Newton's steps; more change nothing
 class LossSample:
     """Losses of g and −g on the rows of one sample, (n, 2); the rows' shares sum to 1 and count as `size` rows."""
 
-    losses: NDArray
-    share: NDArray
+    losses: AnyArray
+    share: AnyArray
     size: float
 
     @classmethod
-    def of(cls, losses: NDArray, weight: ArrayLike | None = None) -> LossSample:
+    def of(cls, losses: AnyArray, weight: ArrayLike | None = None) -> LossSample:
         """All rows alike, or weighted; unequal weights count as (Σ w)² / Σ w² rows."""
         weight = np.ones(len(losses)) if weight is None else np.asarray(weight, dtype=float)
         if not weight.any():
@@ -36,16 +37,16 @@ class LossSample:
         return cls(losses, share, 1 / float(share @ share))
 
     @cached_property
-    def mean(self) -> NDArray:
+    def mean(self) -> AnyArray:
         return self.share @ self.losses
 
     @cached_property
-    def covariance(self) -> NDArray:
+    def covariance(self) -> AnyArray:
         """Covariance (2, 2) of the two losses of one row, without a correction for the estimated mean."""
         centered = self.losses - self.mean
         return (self.share[:, None] * centered).T @ centered
 
-    def joined_by(self, losses: NDArray, n_rows: float, positive: float) -> LossSample:
+    def joined_by(self, losses: AnyArray, n_rows: float, positive: float) -> LossSample:
         """With `n_rows` more rows, of which a share has these losses and the rest has them mirrored.
 
         The size stays: the rows are imagined.
@@ -54,13 +55,13 @@ class LossSample:
         share = np.concatenate([self.size * self.share, share]) / (self.size + n_rows)
         return LossSample(np.concatenate([self.losses, losses, losses[:, ::-1]]), share, self.size)
 
-    def tilt(self, direction: NDArray) -> LossSample:
+    def tilt(self, direction: AnyArray) -> LossSample:
         """Rows reweighted by exp((losses − mean) · direction), kept within a factor of e."""
         share = self.share * np.exp(np.clip((self.losses - self.mean) @ direction, -1, 1))
         return LossSample(self.losses, share / share.sum(), self.size)
 
 
-def loss_pairs(scores: ArrayLike, loss: Loss) -> NDArray:
+def loss_pairs(scores: ArrayLike, loss: Loss) -> AnyArray:
     """Losses of g and of −g, (n, 2)."""
     scores = np.asarray(scores, dtype=float)
     with np.errstate(over="ignore"):
@@ -73,7 +74,7 @@ def loss_pairs(scores: ArrayLike, loss: Loss) -> NDArray:
     return pairs
 
 
-def observed_covariances(samples: Sequence[LossSample]) -> NDArray:
+def observed_covariances(samples: Sequence[LossSample]) -> AnyArray:
     """Unbiased covariances (3, 2, 2) of the mean losses, for reporting.
 
     A sample in which every row has the same losses, or of one row, is given two rows with the losses of other rows
@@ -91,7 +92,7 @@ def observed_covariances(samples: Sequence[LossSample]) -> NDArray:
     return np.array(parts)
 
 
-def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> NDArray:
+def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> AnyArray:
     """Covariances (3, 2, 2) of the mean losses, for choosing a mix: smoothed, and with P and N made to agree with U.
 
     The mix multiplies C = mean_U − θ mean_P − (1 − θ) mean_N, which is zero on average. Variances of the samples as
@@ -109,7 +110,7 @@ def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> NDArr
     return np.array([sample.covariance / sample.size for sample in tilted])
 
 
-def smoothed_means(samples: Sequence[LossSample], prior: float) -> NDArray:
+def smoothed_means(samples: Sequence[LossSample], prior: float) -> AnyArray:
     """Mean losses (3, 2) by Laplace's rule; zero for a sample without rows."""
     some = [sample for sample in samples if sample.size]
     smooth = _smooth(samples, prior) if len(some) == len(samples) else samples
@@ -130,7 +131,7 @@ def _smooth(samples: Sequence[LossSample], prior: float) -> list[LossSample]:
     return [sample.joined_by(margins, BORROWED_ROWS, side) for sample, side in zip(samples, sides, strict=True)]
 
 
-def coin_rows(samples: Sequence[LossSample]) -> NDArray:
+def coin_rows(samples: Sequence[LossSample]) -> AnyArray:
     """Losses of the rows whose side a coin decides: the one with most at stake if losses are counts, else of all kinds.
 
     At most 200 rows, spread evenly over the losses of all rows, stand for all kinds.
@@ -142,6 +143,6 @@ def coin_rows(samples: Sequence[LossSample]) -> NDArray:
     return losses[order[np.linspace(0, len(losses) - 1, min(len(losses), THINNED)).astype(int)]]
 
 
-def _counts(losses: NDArray) -> bool:
+def _counts(losses: AnyArray) -> bool:
     """Whether losses count something: they take few values."""
     return len(np.unique(losses)) <= 5

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pnulearn._arrays import AnyArray
 from pnulearn.losses import ZeroOne
 from pnulearn.metrics.estimate import Estimate
 from pnulearn.metrics.rates import Called, rates_under, weighted_quantiles
@@ -82,7 +83,7 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any)
 
 
 def _estimate(
-    metric: Callable[[NDArray, NDArray], NDArray],
+    metric: Callable[[AnyArray, AnyArray], AnyArray],
     y_true: ArrayLike,
     y_score: ArrayLike,
     prior: float,
@@ -106,7 +107,7 @@ def _estimate(
     return Estimate(value, stderr, min(low, value), max(high, value), confidence=confidence)
 
 
-def count_called(scores: tuple[NDArray, ...], weights: tuple[NDArray, ...], prior: float) -> Called:
+def count_called(scores: tuple[AnyArray, ...], weights: tuple[AnyArray, ...], prior: float) -> Called:
     """What a decision rule at zero says of P, of N and of U."""
     errors = [ZeroOne()(sign * g) for sign, g in zip((1, -1, -1), scores, strict=True)]
     share = [np.average(e, weights=w) if len(e) else 0.0 for e, w in zip(errors, weights, strict=True)]
@@ -114,20 +115,20 @@ def count_called(scores: tuple[NDArray, ...], weights: tuple[NDArray, ...], prio
     return Called(np.array(share), np.array(size), prior)
 
 
-def _shares(rates: NDArray, prior: NDArray | float) -> tuple[NDArray, NDArray]:
+def _shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:
     """Of the population: positives found; and, in two rows, positives missed and negatives called positive."""
     return prior * (1 - rates[0]), np.stack([prior * rates[0], (1 - prior) * rates[1]])
 
 
-def _recall(true: NDArray, wrong: NDArray) -> NDArray:
+def _recall(true: AnyArray, wrong: AnyArray) -> AnyArray:
     return true / (true + wrong[0])
 
 
-def _precision(true: NDArray, wrong: NDArray) -> NDArray:
+def _precision(true: AnyArray, wrong: AnyArray) -> AnyArray:
     """Zero if nothing is called positive, as scikit-learn has it."""
     called = true + wrong[1]
     return true / np.where(called > 0, called, 1.0)
 
 
-def _f1(true: NDArray, wrong: NDArray) -> NDArray:
+def _f1(true: AnyArray, wrong: AnyArray) -> AnyArray:
     return 2 * true / (2 * true + wrong.sum(axis=0))

@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors.bbe import BBEPrior
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator
@@ -49,7 +49,7 @@ class AutoPrior(PriorEstimator):
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         options = {"confidence": self.confidence, "random_state": self.random_state}
         if self.n_bootstrap is not None:
             options["n_bootstrap"] = self.n_bootstrap

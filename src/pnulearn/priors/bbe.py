@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import (
     PositiveUnlabeledPrior,
@@ -70,7 +70,7 @@ class BBEPrior(PositiveUnlabeledPrior):
         scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
         slack = (1 + self.gamma) * sum(deviation(group.size, self.delta) for group in (labeled, unlabeled))
 
-        def ratio_at_best_bin(*shares: NDArray) -> NDArray:
+        def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:
             q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
             positive = q_labeled > 0
             ratio = q_unlabeled / np.where(positive, q_labeled, 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 from sklearn.isotonic import IsotonicRegression
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
 
@@ -68,7 +68,7 @@ class DEDPULPrior(PositiveUnlabeledPrior):
         densities = [_bumps(grid, scores, bandwidth) for scores in (of_labeled, of_unlabeled)]
         order = np.argsort(of_unlabeled)
 
-        def prior(*shares: NDArray) -> NDArray:
+        def prior(*shares: AnyArray) -> AnyArray:
             f_labeled, f_unlabeled = (bumps @ share for bumps, share in zip(densities, shares, strict=True))
             found = []
             for f_p, f_u, share in zip(f_labeled.T, f_unlabeled.T, shares[1].T, strict=True):
@@ -80,24 +80,24 @@ class DEDPULPrior(PositiveUnlabeledPrior):
         return prior
 
 
-def _scott(scores: NDArray, group: Group) -> float:
+def _scott(scores: AnyArray, group: Group) -> float:
     """Scott's bandwidth for one dimension."""
     mean = group.share @ scores
     spread = np.sqrt(group.share @ (scores - mean) ** 2)
     return float(max(spread * group.size ** (-1 / 5), 1e-6))
 
 
-def _bumps(grid: NDArray, scores: NDArray, bandwidth: float) -> NDArray:
+def _bumps(grid: AnyArray, scores: AnyArray, bandwidth: float) -> AnyArray:
     return np.exp(-(((grid[:, None] - scores) / bandwidth) ** 2) / 2) / bandwidth
 
 
-def _monotone(ratio: NDArray, share: NDArray) -> NDArray:
+def _monotone(ratio: AnyArray, share: AnyArray) -> AnyArray:
     """Smoothed by a running median, capped, and non-decreasing in the score."""
     smooth = median_filter(np.minimum(ratio, LARGEST_RATIO), size=max(len(ratio) // 20, 1), mode="nearest")
     return IsotonicRegression().fit_transform(np.arange(len(smooth)), smooth, sample_weight=np.maximum(share, 1e-12))
 
 
-def _negatives(ratio: NDArray, share: NDArray) -> float:
+def _negatives(ratio: AnyArray, share: AnyArray) -> float:
     """α of EM from below; the ratio is scaled to mean one over U, or EM would drift to α = 0 or 1."""
     ratio = ratio / (share @ ratio)
     alpha = 0.0

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.special import betaincinv
+
+from pnulearn._arrays import AnyArray
 
 N_POINTS = 4001
 ANGLES = (np.arange(N_POINTS) + 0.5) / N_POINTS * np.pi / 2
@@ -22,18 +23,18 @@ LEAST_LOG = -700.0  # evidence makes shares as good as impossible, but never qui
 SPACING = np.pi / 2 / N_POINTS  # a deviation below it cannot be told on this grid
 
 
-def normalize(log_mass: NDArray) -> NDArray:
+def normalize(log_mass: AnyArray) -> AnyArray:
     """Masses of the grid's points that add up to one, from their logarithms."""
     mass = np.exp(np.maximum(log_mass - log_mass.max(), LEAST_LOG))
     return mass / mass.sum()
 
 
-def nothing_known() -> NDArray:
+def nothing_known() -> AnyArray:
     """Jeffreys' density, before there is any evidence."""
     return np.full(N_POINTS, 1 / N_POINTS)
 
 
-def binomial_mass(positive: float, negative: float) -> NDArray:
+def binomial_mass(positive: float, negative: float) -> AnyArray:
     """What rows drawn at random say: Beta(½ + positives, ½ + negatives).
 
     >>> mass = binomial_mass(3, 7)
@@ -43,7 +44,7 @@ def binomial_mass(positive: float, negative: float) -> NDArray:
     return normalize(positive * np.log(GRID) + negative * np.log1p(-GRID))
 
 
-def normal_mass(center: float, deviation: float) -> NDArray:
+def normal_mass(center: float, deviation: float) -> AnyArray:
     """What an estimate says that varies normally around the share.
 
     An estimate far outside [0, 1] rests on a model that does not fit; it counts as one deviation outside.
@@ -57,7 +58,7 @@ def normal_mass(center: float, deviation: float) -> NDArray:
     return normalize(-0.5 * ((GRID - center) / spread) ** 2)
 
 
-def range_mass(low: float, high: float, confidence: float = 0.9) -> NDArray:
+def range_mass(low: float, high: float, confidence: float = 0.9) -> AnyArray:
     """What somebody knows who says "between low and high", and means it with that confidence: a Beta density.
 
     >>> low, high = quantiles(range_mass(0.1, 0.3), [0.05, 0.95])
@@ -66,7 +67,7 @@ def range_mass(low: float, high: float, confidence: float = 0.9) -> NDArray:
     """
     tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
 
-    def miss(parameters: NDArray) -> NDArray:
+    def miss(parameters: AnyArray) -> AnyArray:
         return betaincinv(*np.exp(parameters), tails) - (low, high)
 
     middle, width = (low + high) / 2, high - low
@@ -76,7 +77,7 @@ def range_mass(low: float, high: float, confidence: float = 0.9) -> NDArray:
     return binomial_mass(positive=a - 0.5, negative=b - 0.5)  # Beta(a, b), nowhere quite zero
 
 
-def distribution_mass(distribution: Any) -> NDArray:
+def distribution_mass(distribution: Any) -> AnyArray:
     """The mass of a distribution from `scipy.stats` between 0 and 1.
 
     >>> from scipy.stats import beta
@@ -90,14 +91,14 @@ def distribution_mass(distribution: Any) -> NDArray:
     return mass / mass.sum()
 
 
-def combine(masses: Sequence[NDArray]) -> NDArray:
+def combine(masses: Sequence[AnyArray]) -> AnyArray:
     """Independent pieces of evidence together: densities multiply, and the flat start counts once.
 
     >>> round(float(combine([binomial_mass(1, 4), binomial_mass(2, 3)]) @ GRID), 4)  # as 3 of 10
     0.3182
     """
     with np.errstate(divide="ignore"):
-        total = sum(np.log(mass) for mass in masses)
+        total = np.sum([np.log(mass) for mass in masses], axis=0)
     if not np.isfinite(np.max(total)):
         raise ValueError(
             "The evidence about the class prior contradicts itself: no share is possible under all of it. Widen the "
@@ -106,15 +107,15 @@ def combine(masses: Sequence[NDArray]) -> NDArray:
     return normalize(total)
 
 
-def mean(mass: NDArray) -> float:
+def mean(mass: AnyArray) -> float:
     return float(mass @ GRID)
 
 
-def deviation(mass: NDArray) -> float:
+def deviation(mass: AnyArray) -> float:
     return float(np.sqrt(mass @ (GRID - mass @ GRID) ** 2))
 
 
-def quantiles(mass: NDArray, levels: Sequence[float]) -> list[float]:
+def quantiles(mass: AnyArray, levels: Sequence[float]) -> list[float]:
     """Shares below which these parts of the mass lie, between the grid's points where need be."""
     reached = np.cumsum(mass)
     angles = np.interp(levels, reached - mass / 2, ANGLES)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.calibration import calibrate
 from pnulearn.priors._parts.groups import Groups, standardize
 from pnulearn.priors._parts.interval import Draws, bayesian_draws
@@ -63,7 +63,7 @@ class EMPrior(PriorEstimator):
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))
         rng = generator(self.random_state)
         draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in groups.all]
@@ -72,7 +72,7 @@ class EMPrior(PriorEstimator):
         priors = priors[:, 1] if n_classes == 2 else priors
         return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
 
-    def _calibrate(self, groups: Groups, draws: list[Draws]) -> NDArray:
+    def _calibrate(self, groups: Groups, draws: list[Draws]) -> AnyArray:
         """Probabilities of U (weightings, classes, rows), calibrated anew for each weighting."""
         K = len(groups.classes)
         posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier)
@@ -83,7 +83,7 @@ class EMPrior(PriorEstimator):
         return np.exp(calibration(scores[-1]))
 
 
-def most_likely_shares(probabilities: NDArray, share: NDArray) -> NDArray:
+def most_likely_shares(probabilities: AnyArray, share: AnyArray) -> AnyArray:
     """EM for every weighting: probabilities (r, classes, rows) and weights (r, rows) give shares (r, classes)."""
     prior = np.full(probabilities.shape[:2], 1 / probabilities.shape[1])
     for _ in range(MOST_STEPS):

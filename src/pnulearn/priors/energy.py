@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Groups, split_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
@@ -18,8 +18,8 @@ MOST_LABELED = 2000  # per class
 
 def energy_prior(
     X: Any,
-    codes: NDArray,
-    weight: NDArray | None = None,
+    codes: AnyArray,
+    weight: AnyArray | None = None,
     *,
     n_classes: int = 2,
     bias_correction: bool = True,
@@ -120,7 +120,7 @@ class EnergyPrior(PriorEstimator):
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         return energy_prior(
             X,
             codes,
@@ -133,7 +133,7 @@ class EnergyPrior(PriorEstimator):
         )
 
 
-def read_groups(X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) -> Groups:
+def read_groups(X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> Groups:
     """Every class and U, none of them empty and none of them too large for pairwise distances."""
     groups = split_groups(X, codes, weight, n_classes)
     if len(groups.unlabeled) == 0:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
+from pnulearn._arrays import AnyArray
 from pnulearn._machine.extras import import_extra
 from pnulearn.priors import density
 
@@ -50,7 +51,7 @@ class PriorEstimate:
     method: str
     raw: Any = None
     confidence: float = CONFIDENCE
-    mass: NDArray | None = field(default=None, repr=False)
+    mass: AnyArray | None = field(default=None, repr=False)
     concentration: float | None = None
 
     @classmethod
@@ -65,7 +66,7 @@ class PriorEstimate:
         return cls(value, "given", value, 1.0)
 
     @classmethod
-    def of_mass(cls, mass: NDArray, method: str, confidence: float = CONFIDENCE) -> PriorEstimate:
+    def of_mass(cls, mass: AnyArray, method: str, confidence: float = CONFIDENCE) -> PriorEstimate:
         """Two classes, from the probabilities of the points of the grid; the mean is used.
 
         Parameters
@@ -112,7 +113,7 @@ class PriorEstimate:
         return cls.of_mass(density.range_mass(low, high, CONFIDENCE), f"between {low:g} and {high:g}")
 
     @classmethod
-    def _dirichlet(cls, alphas: NDArray, method: str, confidence: float) -> PriorEstimate:
+    def _dirichlet(cls, alphas: AnyArray, method: str, confidence: float) -> PriorEstimate:
         shares = alphas / alphas.sum()
         return cls(shares, method, shares, confidence, concentration=float(alphas.sum()))
 
@@ -122,7 +123,7 @@ class PriorEstimate:
         return self.method == "given"
 
     @property
-    def shares(self) -> NDArray:
+    def shares(self) -> AnyArray:
         """The shares of all classes in code order, (1 − θ, θ) if there are two."""
         return np.array([1 - self.value, self.value]) if np.ndim(self.value) == 0 else self.value
 
@@ -139,7 +140,7 @@ class PriorEstimate:
         per_width = self.mass / np.sqrt(density.GRID * (1 - density.GRID))
         return float(density.GRID[int(np.argmax(per_width))])
 
-    def points(self, n_points: int) -> NDArray:
+    def points(self, n_points: int) -> AnyArray:
         """Priors that stand for the distribution, all with the same weight; the number in use if it is known.
 
         Parameters
@@ -305,11 +306,11 @@ def settle(
     return PriorEstimate(value, method, raw, confidence, concentration=max(total - 1, START * len(value)))
 
 
-def _inside_interval(prior: NDArray, margin: float) -> NDArray:
+def _inside_interval(prior: AnyArray, margin: float) -> AnyArray:
     return np.clip(prior, margin, 1 - margin)
 
 
-def _inside_simplex(priors: NDArray, margin: float) -> NDArray:
+def _inside_simplex(priors: AnyArray, margin: float) -> AnyArray:
     """At least `margin` for every class (last axis), and a sum of one."""
     spare = np.clip(priors - margin, 0, None)
     room = 1 - margin * priors.shape[-1]
@@ -327,5 +328,5 @@ def _is_numeric(value: Any) -> bool:
     return not isinstance(value, str)
 
 
-def _plain(value: NDArray) -> Any:
+def _plain(value: AnyArray) -> Any:
     return float(value) if value.ndim == 0 else value

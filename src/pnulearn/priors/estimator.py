@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_features, read_random_state, read_weights
 from pnulearn._problem.labels import decode_labels
 from pnulearn.priors.estimate import PriorEstimate
@@ -38,7 +39,7 @@ class PriorEstimator(BaseEstimator):
     random_state: Any
 
     @abstractmethod
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         """The same from arrays that were read before: codes are −1 for U, 1 for positive, 0 for negative."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PriorEstimator:
@@ -77,7 +78,7 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(read_random_state(random_state).randint(2**31))
 
 
-def refuse_missing_class(codes: NDArray, weight: NDArray | None, names: Sequence[Any]) -> None:
+def refuse_missing_class(codes: AnyArray, weight: AnyArray | None, names: Sequence[Any]) -> None:
     """Refuse a class without labelled rows, by the name that stands at its code."""
     present = set(np.unique(codes if weight is None else codes[weight > 0]).tolist())
     for code, name in enumerate(names):

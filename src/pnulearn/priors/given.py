@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
 
-def read_prior(prior: Any, classes: NDArray | None = None) -> PriorEstimate:
+def read_prior(prior: Any, classes: AnyArray | None = None) -> PriorEstimate:
     """Any form of a given prior as an estimate; `classes` are needed to read a mapping.
 
     >>> print(read_prior((0.1, 0.3)))
@@ -59,7 +59,7 @@ def _from_distribution(prior: Any) -> PriorEstimate:
     return PriorEstimate.of_mass(density.distribution_mass(prior), f"a {name} distribution")
 
 
-def _fitting(prior: PriorEstimate, classes: NDArray | None) -> PriorEstimate:
+def _fitting(prior: PriorEstimate, classes: AnyArray | None) -> PriorEstimate:
     n_shares = len(prior.shares)
     n_classes = 2 if classes is None else len(classes)
     if n_shares != n_classes:
@@ -82,7 +82,7 @@ def read_share(value: Any, name: str = "prior") -> float:
     return share
 
 
-def read_shares(prior: Any, classes: NDArray) -> NDArray:
+def read_shares(prior: Any, classes: AnyArray) -> AnyArray:
     """The share of every class, in the order of the classes, from the share of the positive one or from a mapping."""
     if isinstance(prior, Mapping):
         return _from_mapping(prior, classes.tolist())
@@ -95,7 +95,7 @@ def read_shares(prior: Any, classes: NDArray) -> NDArray:
     return np.array([1 - share, share])
 
 
-def _from_mapping(prior: Mapping[Any, Any], names: list) -> NDArray:
+def _from_mapping(prior: Mapping[Any, Any], names: list[Any]) -> AnyArray:
     """Every class has a share, and they add up to one."""
     unknown = [name for name in prior if name not in names]
     if unknown:

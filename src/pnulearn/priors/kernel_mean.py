@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import standardize, typical_distance
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.energy import read_groups
@@ -64,7 +64,7 @@ class KernelMeanPrior(PriorEstimator):
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))
         bandwidth = typical_distance(groups.unlabeled.X) / 2 if self.bandwidth is None else self.bandwidth
         return match_mixture(
@@ -78,6 +78,6 @@ class KernelMeanPrior(PriorEstimator):
         )
 
 
-def one_minus_gaussian(A: Any, B: Any, bandwidth: float) -> NDArray:
+def one_minus_gaussian(A: Any, B: Any, bandwidth: float) -> AnyArray:
     """1 − exp(−‖a − b‖² / (2σ²)): half the squared distance of two rows in feature space."""
     return -np.expm1(-euclidean_distances(A, B, squared=True) / (2 * bandwidth**2))

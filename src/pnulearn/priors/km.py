@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group, stack, typical_distance
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
@@ -74,13 +74,13 @@ class KMPrior(PositiveUnlabeledPrior):
         gram = widest_apart_gram(labeled, unlabeled)
         fewest = min(labeled.size, unlabeled.size)
 
-        def prior(of_labeled: NDArray, of_unlabeled: NDArray) -> NDArray:
+        def prior(of_labeled: AnyArray, of_unlabeled: AnyArray) -> AnyArray:
             extrapolation = Extrapolation(gram, of_labeled, of_unlabeled)
             return extrapolation.take_off(self._slope(extrapolation, fewest), self.largest)
 
         return prior
 
-    def _slope(self, extrapolation: Extrapolation, fewest: float) -> NDArray:
+    def _slope(self, extrapolation: Extrapolation, fewest: float) -> AnyArray:
         """The slope of d(λ) that counts as taking off, for every weighting."""
         final = extrapolation.length
         early = 0.8 * extrapolation.distance(np.full(len(final), 1.05))[0] / 0.05 + 0.2 * final
@@ -88,7 +88,7 @@ class KMPrior(PositiveUnlabeledPrior):
         return early if self.variant == 1 else np.where(late > 0.9 * final, early, late)
 
 
-def widest_apart_gram(labeled: Group, unlabeled: Group) -> NDArray:
+def widest_apart_gram(labeled: Group, unlabeled: Group) -> AnyArray:
     """Gaussian Gram matrix of P and U at the bandwidth that puts their means farthest apart."""
     rows = stack([labeled.X, unlabeled.X])
     squared = euclidean_distances(rows, squared=True)
@@ -101,7 +101,7 @@ def widest_apart_gram(labeled: Group, unlabeled: Group) -> NDArray:
 class Extrapolation:
     """λ U + (1 − λ) P in feature space, for several weightings of the rows at once (columns)."""
 
-    def __init__(self, gram: NDArray, of_labeled: NDArray, of_unlabeled: NDArray):
+    def __init__(self, gram: AnyArray, of_labeled: AnyArray, of_unlabeled: AnyArray):
         nothing = np.zeros_like(of_labeled), np.zeros_like(of_unlabeled)
         self.gram = gram
         self.start = np.concatenate([of_labeled, nothing[1]])
@@ -109,7 +109,7 @@ class Extrapolation:
         self.length = np.sqrt(np.einsum("nr,nr->r", self.direction, gram @ self.direction))
         self.step = 1 / np.linalg.eigvalsh(gram)[-1]
 
-    def distance(self, strength: NDArray) -> tuple[NDArray, NDArray]:
+    def distance(self, strength: AnyArray) -> tuple[AnyArray, AnyArray]:
         """d(λ) and its slope for one λ per weighting; the slope is that of the nearest distribution (envelope theorem).
 
         Accelerated projected gradient on the simplex, restarted whenever it would overshoot.
@@ -134,7 +134,7 @@ class Extrapolation:
         distance = np.sqrt(np.maximum((gap * pull).sum(axis=0), 1e-300))
         return distance, (self.direction * pull).sum(axis=0) / distance
 
-    def take_off(self, slope: NDArray, largest: float) -> NDArray:
+    def take_off(self, slope: AnyArray, largest: float) -> AnyArray:
         """The share θ in [0, largest] at which d(1/(1 − θ)) has this slope, by bisection."""
         low, high = np.zeros(len(slope)), np.full(len(slope), largest)
         while (high - low).max() > CLOSE:
@@ -144,7 +144,7 @@ class Extrapolation:
         return (low + high) / 2
 
 
-def project_to_simplex(columns: NDArray) -> NDArray:
+def project_to_simplex(columns: AnyArray) -> AnyArray:
     """The nearest point with non-negative entries that add up to one, for every column.
 
     >>> project_to_simplex(np.array([[0.5], [1.5]]))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
@@ -117,7 +118,7 @@ def prior_cost(probability: ArrayLike, estimate: PriorEstimate, n_points: int = 
     return float(np.mean([np.mean(np.abs(1 - 2 * q) * ((p > 0.5) != (q > 0.5))) for q in shifted]))
 
 
-def shift_probability(probability: NDArray, prior: float, other: float) -> NDArray:
+def shift_probability(probability: AnyArray, prior: float, other: float) -> AnyArray:
     """Probabilities of the positive class under another prior, the classes themselves being the same.
 
     >>> shift_probability(np.array([0.5, 1.0]), 0.5, 0.2).tolist()

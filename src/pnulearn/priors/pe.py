@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group, typical_distance
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
@@ -63,14 +63,14 @@ class PearsonPrior(PositiveUnlabeledPrior):
                 choices.append((*features, penalty))
         of_labeled, of_unlabeled, penalty = choices[int(np.argmin(losses))]
 
-        def matching(labeled_shares: NDArray, unlabeled_shares: NDArray) -> NDArray:
+        def matching(labeled_shares: AnyArray, unlabeled_shares: AnyArray) -> AnyArray:
             pairs = zip(labeled_shares.T, unlabeled_shares.T, strict=True)
             return np.array([_prior(of_labeled.T @ p, (of_unlabeled.T * u) @ of_unlabeled, penalty) for p, u in pairs])
 
         return matching
 
 
-def gaussian_features(labeled: Group, unlabeled: Group, multiple: float) -> tuple[NDArray, NDArray]:
+def gaussian_features(labeled: Group, unlabeled: Group, multiple: float) -> tuple[AnyArray, AnyArray]:
     """exp(−|x − c|² / (2σ²)) of the rows of P and of U around rows c of U; σ is a multiple of the median distance."""
     centers = unlabeled.first(MOST_CENTERS).X
     twice_variance = 2 * (multiple * typical_distance(unlabeled.X)) ** 2
@@ -80,17 +80,17 @@ def gaussian_features(labeled: Group, unlabeled: Group, multiple: float) -> tupl
     return of_labeled, of_unlabeled
 
 
-def _prior(h: NDArray, H: NDArray, penalty: float) -> float:
+def _prior(h: AnyArray, H: AnyArray, penalty: float) -> float:
     ratio = _density_ratio(h, H, penalty)
     return float(min(1 / (2 * h @ ratio - ratio @ H @ ratio), 1))
 
 
-def _density_ratio(h: NDArray, H: NDArray, penalty: float) -> NDArray:
+def _density_ratio(h: AnyArray, H: AnyArray, penalty: float) -> AnyArray:
     """Coefficients of p_P / p_U that minimise ½ α'(H + ρ I)α − h'α."""
     return np.linalg.solve(H + penalty * np.eye(len(h)), h)
 
 
-def _validation_loss(features: tuple[NDArray, NDArray], shares: tuple[NDArray, NDArray], penalty: float) -> float:
+def _validation_loss(features: tuple[AnyArray, AnyArray], shares: tuple[AnyArray, AnyArray], penalty: float) -> float:
     """Mean of ½ α'H α − h'α over held-out fifths of P and U, α from the rest."""
     folds = [np.arange(len(share)) % N_SPLITS for share in shares]
     loss = 0.0
@@ -103,7 +103,7 @@ def _validation_loss(features: tuple[NDArray, NDArray], shares: tuple[NDArray, N
     return loss
 
 
-def _moments(features: tuple[NDArray, NDArray], weights: list[NDArray]) -> tuple[NDArray, NDArray]:
+def _moments(features: tuple[AnyArray, AnyArray], weights: list[AnyArray]) -> tuple[AnyArray, AnyArray]:
     of_labeled, of_unlabeled = features
     p, u = (weight / max(weight.sum(), 1e-300) for weight in weights)
     return p @ of_labeled, (of_unlabeled.T * u) @ of_unlabeled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 from pnulearn.priors.pe import gaussian_features
@@ -61,13 +61,13 @@ class PenalizedL1Prior(PositiveUnlabeledPrior):
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         of_labeled, of_unlabeled = gaussian_features(labeled, unlabeled, self.width)
 
-        def matching(labeled_shares: NDArray, unlabeled_shares: NDArray) -> NDArray:
+        def matching(labeled_shares: AnyArray, unlabeled_shares: AnyArray) -> AnyArray:
             return least_penalized(of_labeled.T @ labeled_shares, of_unlabeled.T @ unlabeled_shares, self.penalty)
 
         return matching
 
 
-def least_penalized(p: NDArray, u: NDArray, penalty: float) -> NDArray:
+def least_penalized(p: AnyArray, u: AnyArray, penalty: float) -> AnyArray:
     """The exact minimiser for every column of p and u, at most 1.
 
     The derivative is piecewise linear in θ with breakpoints u_l / p_l. If the k lowest ones are passed the root is

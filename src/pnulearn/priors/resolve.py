@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors.auto import AutoPrior
 from pnulearn.priors.bbe import BBEPrior
 from pnulearn.priors.dedpul import DEDPULPrior
@@ -109,12 +110,12 @@ def prior_estimator(method: str | PriorEstimator | None, **options: Any) -> Prio
 def resolve_prior(
     prior: Any,
     X: Any,
-    codes: NDArray,
-    weight: NDArray | None = None,
+    codes: AnyArray,
+    weight: AnyArray | None = None,
     *,
     classes: ArrayLike,
     random_state: Any = None,
-    random_counts: NDArray | None = None,
+    random_counts: AnyArray | None = None,
 ) -> PriorEstimate:
     """All that is known about the prior, as a distribution.
 
@@ -158,7 +159,7 @@ def resolve_prior(
 
 
 def _read_off(
-    method: PriorEstimator, X: Any, codes: NDArray, weight: NDArray | None, n_classes: int
+    method: PriorEstimator, X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int
 ) -> list[PriorEstimate]:
     """What a method says beside better evidence: nothing where it would have to rest on assumptions, or fails."""
     present = np.unique(codes if weight is None else codes[weight > 0])
@@ -173,7 +174,7 @@ def _read_off(
 
 
 def _labeled(
-    codes: NDArray, weight: NDArray | None, n_classes: int, random_counts: NDArray | None = None
+    codes: AnyArray, weight: AnyArray | None, n_classes: int, random_counts: AnyArray | None = None
 ) -> PriorEstimate:
     labeled = codes >= 0
     counts = np.bincount(codes[labeled], None if weight is None else weight[labeled], n_classes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import (
     PositiveUnlabeledPrior,
@@ -65,7 +65,7 @@ class ROCPrior(PositiveUnlabeledPrior):
         scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
         slack_labeled, slack_unlabeled = (deviation(group.size, self.delta) for group in (labeled, unlabeled))
 
-        def least_slope(*shares: NDArray) -> NDArray:
+        def least_slope(*shares: AnyArray) -> AnyArray:
             q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
             room = q_labeled - slack_labeled
             slope = np.where(room > 0, (q_unlabeled + slack_unlabeled) / np.where(room > 0, room, 1), np.inf)

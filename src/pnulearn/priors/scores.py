@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors import density
 from pnulearn.priors._parts.groups import Groups, standardize
 from pnulearn.priors._parts.interval import bayesian_draws
@@ -97,7 +97,7 @@ class ScorePrior(PriorEstimator):
         self.pos_label = pos_label
         self.random_state = random_state
 
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))
         contrast = _contrast(held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier), groups)
         if contrast.gap(groups) < LEAST_GAP:
@@ -118,7 +118,7 @@ class ScorePrior(PriorEstimator):
             return estimate
         return replace(estimate, mass=density.normal_mass(raw, contrast.honest_deviation(raw, groups)))
 
-    def _energy_instead(self, X: Any, codes: NDArray, weight: NDArray | None, n_classes: int) -> PriorEstimate:
+    def _energy_instead(self, X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> PriorEstimate:
         warnings.warn(
             "Held-out scores do not tell the labelled classes apart, so the prior is estimated by energy distance. "
             "Label more rows, or pass the prior as a number.",
@@ -146,11 +146,11 @@ class Contrast:
     `reliance` is the weight of a class's own mean against the expected one.
     """
 
-    scores: Sequence[NDArray]
-    expected: NDArray
-    reliance: NDArray
+    scores: Sequence[AnyArray]
+    expected: AnyArray
+    reliance: AnyArray
 
-    def means(self, shares: Sequence[NDArray]) -> NDArray:
+    def means(self, shares: Sequence[AnyArray]) -> AnyArray:
         """Means of h, shape (classes + U, entries of h, weightings), for weights (rows, weightings) of every group.
 
         The step towards the expected means is that of the first weighting, the data, for all of them: replicates are
@@ -160,7 +160,7 @@ class Contrast:
         means[:-1] += ((1 - self.reliance)[:, None] * (self.expected - means[:-1, :, 0]))[:, :, None]
         return means
 
-    def matching_shares(self, shares: Sequence[NDArray]) -> NDArray:
+    def matching_shares(self, shares: Sequence[AnyArray]) -> AnyArray:
         return matching_shares(self.means(shares))
 
     def gap(self, groups: Groups) -> float:
@@ -194,11 +194,11 @@ class Contrast:
         return float(np.sqrt(factors @ of_means / self.gap(groups) ** 2 + one_row))
 
 
-def _variance_of_mean(h: NDArray, group: Any) -> float:
+def _variance_of_mean(h: AnyArray, group: Any) -> float:
     return _variance(h, group) / max(group.size - 1, 1)
 
 
-def _variance(h: NDArray, group: Any) -> float:
+def _variance(h: AnyArray, group: Any) -> float:
     return float(group.share @ (h - group.share @ h) ** 2)
 
 
@@ -220,7 +220,7 @@ def _contrast(posteriors: Posteriors, groups: Groups) -> Contrast:
     return contrast
 
 
-def least_variance_shares(prior: NDArray, sizes: NDArray, n_unlabeled: float) -> NDArray:
+def least_variance_shares(prior: AnyArray, sizes: AnyArray, n_unlabeled: float) -> AnyArray:
     """Class shares under which the posterior is the contrast of least variance.
 
     >>> least_variance_shares(np.array([0.7, 0.3]), np.array([10, 10]), np.inf)
@@ -230,7 +230,7 @@ def least_variance_shares(prior: NDArray, sizes: NDArray, n_unlabeled: float) ->
     return shares / shares.sum()
 
 
-def matching_shares(means: NDArray) -> NDArray:
+def matching_shares(means: AnyArray) -> AnyArray:
     """θ solving  mean_U h = Σ θ_k mean_k h  for every weighting; `means` has shape (classes + U, entries of h, r).
 
     Two classes give the ratio for the positive class as it is, more give the nearest point of the simplex.

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors.estimate import PriorEstimate
 
 
@@ -30,8 +31,8 @@ class PriorSensitivity:
     """
 
     estimate: PriorEstimate
-    decisions: NDArray
-    changed: NDArray
+    decisions: AnyArray
+    changed: AnyArray
 
     @property
     def share(self) -> float:

@@ -6,9 +6,9 @@ import heapq
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group, stack
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
@@ -69,7 +69,7 @@ class TIcEPrior(PositiveUnlabeledPrior):
             found = _regions(conditions, np.where(fold == k, counts, 0), is_labeled)
             regions.append(found & (fold != k))
 
-        def prior(*shares: NDArray) -> NDArray:
+        def prior(*shares: AnyArray) -> AnyArray:
             weights = np.concatenate([labeled.size * shares[0], unlabeled.size * shares[1]])
             frequency = np.full(weights.shape[1], 0.5)
             for _ in range(2):
@@ -80,14 +80,14 @@ class TIcEPrior(PositiveUnlabeledPrior):
         return prior
 
 
-def _conditions(X: Any) -> NDArray:
+def _conditions(X: Any) -> AnyArray:
     """Which rows lie below which cut of which column, shape (rows, columns × cuts)."""
     X = X.toarray() if sparse.issparse(X) else X
     low, high = X.min(axis=0), X.max(axis=0)
     return np.concatenate([low + cut * (high - low) >= X for cut in CUTS], axis=1).astype(np.float32)
 
 
-def _regions(conditions: NDArray, counts: NDArray, is_labeled: NDArray) -> NDArray:
+def _regions(conditions: AnyArray, counts: AnyArray, is_labeled: AnyArray) -> AnyArray:
     """Rows inside each node of a tree grown best-first towards labelled rows; shape (nodes, rows)."""
     everywhere = np.ones(len(counts), dtype=bool)
     nodes, queue = [everywhere], [(-_purity(counts, counts * is_labeled), 0)]
@@ -101,7 +101,7 @@ def _regions(conditions: NDArray, counts: NDArray, is_labeled: NDArray) -> NDArr
     return np.array(nodes)
 
 
-def _split(inside: NDArray, conditions: NDArray, counts: NDArray, is_labeled: NDArray) -> list[NDArray]:
+def _split(inside: AnyArray, conditions: AnyArray, counts: AnyArray, is_labeled: AnyArray) -> list[AnyArray]:
     """The two parts by the condition with the purest part, or nothing if every condition is constant here."""
     rows = np.stack([counts * inside, counts * inside * is_labeled])
     below = rows @ conditions
@@ -115,11 +115,11 @@ def _split(inside: NDArray, conditions: NDArray, counts: NDArray, is_labeled: ND
     return [inside & part, inside & ~part]
 
 
-def _purity(total: NDArray, labeled: NDArray) -> float:
+def _purity(total: AnyArray, labeled: AnyArray) -> float:
     return float(labeled.sum() / (total.sum() + SMOOTHING))
 
 
-def _largest_bound(inside: NDArray, weights: NDArray, is_labeled: NDArray, frequency: NDArray) -> NDArray:
+def _largest_bound(inside: AnyArray, weights: AnyArray, is_labeled: AnyArray, frequency: AnyArray) -> AnyArray:
     """The largest lower bound of c over the regions, for every weighting of the rows."""
     total, labeled = inside @ weights, (inside & is_labeled) @ weights
     enough = total >= FEWEST_ROWS

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._tables.table import Table
 from pnulearn.advice import Advice, advise
@@ -41,7 +41,7 @@ class Findings:
     """All a report needs beside the model itself. Two-class findings are None for more classes."""
 
     fitted: Fitted
-    scores: NDArray
+    scores: AnyArray
     comparison: Comparison | None
     advice: Advice | None
     to_label: list[dict[str, Any]]
@@ -72,11 +72,11 @@ def investigate(fitted: Fitted) -> Findings:
     )
 
 
-def _groups(codes: NDArray, values: NDArray) -> list[NDArray]:
+def _groups(codes: AnyArray, values: AnyArray) -> list[AnyArray]:
     return [values[codes == code] for code in (1, 0, -1)]
 
 
-def _comparison(fitted: Fitted, scores: NDArray) -> Comparison:
+def _comparison(fitted: Fitted, scores: AnyArray) -> Comparison:
     """The model against one that learns from the labelled rows alone, on the same folds and with the same prior.
 
     To the supervised model every unlabelled row is new; labelled rows are scored out of fold by both. It is a fit of
@@ -93,14 +93,14 @@ def _comparison(fitted: Fitted, scores: NDArray) -> Comparison:
     return compare_scores(_groups(codes, scores), _groups(codes, others), belief, mix)
 
 
-def _advice(fitted: Fitted, scores: NDArray, counts: list[int]) -> Advice:
+def _advice(fitted: Fitted, scores: AnyArray, counts: list[int]) -> Advice:
     """Error rates get one success and one failure extra, so that no class looks perfect for want of rows."""
     positive, negative, _ = _groups(fitted.codes, scores)
     rates = ((np.sum(positive <= 0) + 1) / (counts[0] + 2), (np.sum(negative > 0) + 1) / (counts[1] + 2))
     return advise(counts[0], counts[1], counts[2], float(fitted.model.classifier.prior_), error_rates=rates)
 
 
-def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:
+def _to_label(fitted: Fitted, scores: AnyArray) -> list[dict[str, Any]]:
     """The unlabelled rows whose label the model knows least: those nearest to its boundary, without repetitions."""
     unlabeled = np.flatnonzero(fitted.codes < 0)
     order = unlabeled[np.argsort(np.abs(scores[unlabeled]), kind="stable")]
@@ -114,7 +114,7 @@ def _to_label(fitted: Fitted, scores: NDArray) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(table: Table, rows: NDArray, label: str) -> list[dict[str, str]]:
+def _cells(table: Table, rows: AnyArray, label: str) -> list[dict[str, str]]:
     """The first cells of some rows by column name, without the label."""
     shown = {place: name for place, name in enumerate(table.names) if name != label}
     names = dict(islice(shown.items(), SHOWN_CELLS))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.metrics.rates import Called
 from pnulearn.priors.density import quantiles
 from pnulearn.priors.narrowing import shift_probability
@@ -29,7 +29,7 @@ class AtPrior:
     changed: float
 
 
-def look_over_prior(fitted: Fitted, scores: NDArray) -> list[AtPrior]:
+def look_over_prior(fitted: Fitted, scores: AnyArray) -> list[AtPrior]:
     """The model at five points of the prior's distribution; nothing if the prior is known exactly."""
     classifier, codes = fitted.model.classifier, fitted.codes
     mass = classifier.prior_estimate_.mass

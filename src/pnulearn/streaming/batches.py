@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED, decode_labels
 
 
@@ -28,7 +28,7 @@ class ArrowBatch:
     def part(self, start: int, stop: int) -> ArrowBatch:
         return ArrowBatch(self.table.slice(start, stop - start), self.target, self.untyped)
 
-    def fill(self, out: NDArray, columns: tuple[str, ...] | None, origin: NDArray) -> None:
+    def fill(self, out: AnyArray, columns: tuple[str, ...] | None, origin: AnyArray) -> None:
         assert columns is not None
         for name, point, row in zip(columns, origin, out, strict=True):
             np.subtract(_numbers(self.table.column(name)), point, out=row, casting="same_kind")
@@ -44,7 +44,7 @@ class ArrowBatch:
             counts[value] = counts.get(value, 0) + count
         return counts
 
-    def codes(self, classes: NDArray, unlabeled: Any) -> NDArray:
+    def codes(self, classes: AnyArray, unlabeled: Any) -> AnyArray:
         """Only distinct labels are decoded, which makes strings as cheap as numbers."""
         encoded = self._labels().dictionary_encode()
         distinct = np.empty(len(encoded.dictionary), dtype=object)
@@ -63,7 +63,7 @@ class ArrowBatch:
         return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _numbers(column: Any) -> NDArray:
+def _numbers(column: Any) -> AnyArray:
     """A column as an array; missing values become NaN, which is found and reported later."""
     if column.null_count:
         column = column.cast("float64")

@@ -35,7 +35,7 @@ def fit_files(
     second_pass: bool = False,
     n_jobs: int | None = None,
     client: Any = None,
-    checkpoint: str | os.PathLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_seconds: float = SECONDS_BETWEEN,
     part_rows: int = PART_ROWS,
 ) -> PNUClassifier:
@@ -108,7 +108,7 @@ def collect_statistics(
     target: str | None = None,
     n_jobs: int | None = None,
     client: Any = None,
-    checkpoint: str | os.PathLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     part_rows: int = PART_ROWS,
 ) -> PNUStatistics:
     """The statistics of data of any size under a given design, in one pass.

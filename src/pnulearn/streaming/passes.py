@@ -120,7 +120,7 @@ def plan_of(source: Source, *facts: Any) -> str:
 
 
 def as_checkpoint(
-    path: str | os.PathLike | None, plan: str, source: Source, seconds: float = SECONDS_BETWEEN
+    path: str | os.PathLike[str] | None, plan: str, source: Source, seconds: float = SECONDS_BETWEEN
 ) -> Checkpoint | None:
     if path is None:
         return None

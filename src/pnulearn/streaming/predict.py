@@ -32,7 +32,7 @@ from pnulearn.streaming.writing import join_parts, table_writer
 def predict_files(
     model: Any,
     data: Any,
-    output: str | os.PathLike,
+    output: str | os.PathLike[str],
     *,
     keep: Sequence[str] = (),
     probabilities: bool = False,

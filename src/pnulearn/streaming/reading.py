@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pnulearn._statistics.blocks import Block, blocks_of
 from pnulearn._statistics.design import Design
@@ -24,7 +24,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
     """
-    waiting: queue.Queue = queue.Queue(maxsize=AHEAD)
+    waiting: queue.Queue[Any] = queue.Queue(maxsize=AHEAD)
     stopped, end = threading.Event(), object()
     thread = threading.Thread(target=_fetch, args=(items, waiting, stopped, end), name="pnulearn-reader", daemon=True)
     thread.start()
@@ -41,7 +41,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         thread.join()
 
 
-def _fetch(items: Iterable, waiting: queue.Queue, stopped: threading.Event, end: object) -> None:
+def _fetch(items: Iterable[Any], waiting: queue.Queue[Any], stopped: threading.Event, end: object) -> None:
     """Put (item, None) for every item, and `end` last, with the error if there was one."""
     try:
         for item in items:
@@ -52,7 +52,7 @@ def _fetch(items: Iterable, waiting: queue.Queue, stopped: threading.Event, end:
         _put((end, error), waiting, stopped)
 
 
-def _put(pair: object, waiting: queue.Queue, stopped: threading.Event) -> bool:
+def _put(pair: object, waiting: queue.Queue[Any], stopped: threading.Event) -> bool:
     """Whether there was room before the caller stopped."""
     while not stopped.is_set():
         try:

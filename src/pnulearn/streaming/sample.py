@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import decode_labels
 from pnulearn._statistics.design import Design, position_keys
 from pnulearn._statistics.row_sample import RowSample
@@ -32,7 +32,7 @@ def part_labels(part: Part, source: Source) -> LabelCounts:
     return dict(counts)
 
 
-def classes_of(counts: Sequence[LabelCounts], unlabeled: Any, pos_label: Any, *, untyped: bool) -> NDArray:
+def classes_of(counts: Sequence[LabelCounts], unlabeled: Any, pos_label: Any, *, untyped: bool) -> AnyArray:
     """The classes, by the same rules as for labels in memory."""
     found: Counter[Any] = Counter()
     for one in counts:

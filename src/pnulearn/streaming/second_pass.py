@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.samples import Sampling, population_of
@@ -58,7 +58,7 @@ def part_tally(
     return total
 
 
-def _groups(codes: NDArray, n_classes: int, sampling: Sampling) -> NDArray:
+def _groups(codes: AnyArray, n_classes: int, sampling: Sampling) -> AnyArray:
     return membership(codes, np.ones(len(codes)), n_classes, population_of(codes, sampling))
 
 

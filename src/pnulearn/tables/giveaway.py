@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
+from pnulearn._arrays import AnyArray
 from pnulearn.tables.plan import ColumnPlan
 
 FEWEST = 10  # labelled rows of either class
 TOO_GOOD = 0.98
 
 
-def name_giveaways(plan: ColumnPlan, X: NDArray, codes: NDArray) -> list[str]:
+def name_giveaways(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> list[str]:
     """Remarks on columns that alone separate two classes; codes are 1, 0 and −1 for P, N and U."""
     labeled = codes >= 0
     y = codes[labeled]
@@ -33,7 +33,7 @@ def name_giveaways(plan: ColumnPlan, X: NDArray, codes: NDArray) -> list[str]:
     return remarks
 
 
-def separation(part: NDArray, y: NDArray) -> float:
+def separation(part: AnyArray, y: AnyArray) -> float:
     """Area under the ROC curve of one column: of its values as they are, or out of fold if it has several features."""
     if part.shape[1] == 1:
         area = roc_auc_score(y, part[:, 0])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
 from pnulearn.tables.kinds.flag import read_flags
@@ -11,7 +10,7 @@ from pnulearn.tables.kinds.flag import read_flags
 MARKS = "marks rows labelled at random"
 
 
-def read_marks(table: Table, name: str, rows: NDArray | slice, codes: NDArray) -> NDArray:
+def read_marks(table: Table, name: str, rows: AnyArray | slice, codes: AnyArray) -> AnyArray:
     """True where the column says yes, for these rows, whose labels have these codes; an empty cell means no.
 
     Other words are refused, and a column that marks no labelled row.

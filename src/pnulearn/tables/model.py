@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
@@ -117,9 +117,9 @@ class TableModel:
 class Predictions:
     """What a model says about rows: `probability` has a column per class."""
 
-    labels: NDArray
-    scores: NDArray
-    probability: NDArray
+    labels: AnyArray
+    scores: AnyArray
+    probability: AnyArray
     classes: list[str]
     remarks: list[str]
 
@@ -130,11 +130,11 @@ class Fitted:
 
     model: TableModel
     table: Table
-    X: NDArray
-    codes: NDArray
-    rows: NDArray
+    X: AnyArray
+    codes: AnyArray
+    rows: AnyArray
 
-    def probability(self) -> NDArray:
+    def probability(self) -> AnyArray:
         """Of the positive of two classes, for every row, from scores that were held out."""
         classifier = self.model.classifier
         return probabilities(classifier.validation_scores_, classifier.calibration_, classifier.prior_)[:, 1]
@@ -227,7 +227,7 @@ def label_text(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
 
 
-def _chosen_rows(targets: Targets, most_unlabeled: int, seed: int) -> tuple[NDArray, list[str]]:
+def _chosen_rows(targets: Targets, most_unlabeled: int, seed: int) -> tuple[AnyArray, list[str]]:
     """All labelled rows and at most so many unlabelled ones, in the order of the table."""
     missing = np.array([value is None for value in targets.y])
     unlabeled = np.flatnonzero(missing)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column, stray_cells
 from pnulearn._tables.errors import TableError, suggestion
 from pnulearn._tables.table import Table
@@ -48,7 +48,7 @@ class ColumnPlan:
         used = {column.name: column.fate for column in self.columns}
         return used | {name: f"left out: {reason}" for name, reason in self.left_out.items()}
 
-    def features(self, table: Table) -> tuple[NDArray, list[str]]:
+    def features(self, table: Table) -> tuple[AnyArray, list[str]]:
         """An array (rows, features) and remarks about cells that the plan does not know."""
         self._refuse_other_columns(table)
         remarks: list[str] = []

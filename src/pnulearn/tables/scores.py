@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
@@ -41,7 +41,7 @@ def refuse_other_positive(model: TableModel, positive: str) -> None:
         )
 
 
-def score_column(table: Table, name: str, classes: NDArray, threshold: float | None) -> tuple[NDArray, list[str]]:
+def score_column(table: Table, name: str, classes: AnyArray, threshold: float | None) -> tuple[AnyArray, list[str]]:
     """Scores that are positive where a column says positive, and a remark about how it was read.
 
     Words are read as labels, and so are numbers that are labels; other numbers within [0, 1] as probabilities, cut at
@@ -68,7 +68,7 @@ def score_column(table: Table, name: str, classes: NDArray, threshold: float | N
     return values, []
 
 
-def _label_scores(name: str, words: NDArray, classes: NDArray) -> NDArray:
+def _label_scores(name: str, words: AnyArray, classes: AnyArray) -> AnyArray:
     negative, positive = (str(c).lower() if isinstance(c, bool) else str(c) for c in classes.tolist())
     unknown = sorted(set(words.tolist()) - {negative, positive})
     if unknown:
@@ -78,7 +78,7 @@ def _label_scores(name: str, words: NDArray, classes: NDArray) -> NDArray:
     return np.where(words == positive, 1.0, -1.0)
 
 
-def feature_columns(table: Table, label: str, drop: Any = ()) -> NDArray:
+def feature_columns(table: Table, label: str, drop: Any = ()) -> AnyArray:
     """All usable columns but the label as scaled features."""
     plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"})
     return plan.features(table)[0]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.labels import refuse_marker
@@ -23,7 +23,7 @@ MOST_CLASSES = 20
 class Targets:
     """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known."""
 
-    y: NDArray
+    y: AnyArray
     positive: Any
     counts: dict[Any, int]
     remarks: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ def read_targets(
 
 
 def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tuple[list[Any], list[str]]:
-    spellings: dict[str, Counter] = {}
+    spellings: dict[str, Counter[Any]] = {}
     for word, count in Counter(value for value in values if isinstance(value, str)).items():
         spellings.setdefault(fold(word), Counter())[word] = count
     chosen = {folded: max(sorted(words), key=words.__getitem__) for folded, words in spellings.items()}
@@ -77,7 +77,7 @@ def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tupl
     return [chosen[fold(value)] if isinstance(value, str) else value for value in values], remarks
 
 
-def _named_positive(label: str, positive: str, y: NDArray) -> Any:
+def _named_positive(label: str, positive: str, y: AnyArray) -> Any:
     """The label that `positive` means; one that no row has if all labelled rows are of the other class."""
     names = {value for value in y if value is not None}
     chosen = match_label(positive, names)
@@ -148,7 +148,7 @@ def _found(values: Any) -> str:
     return f"Found {shown or 'only empty cells'}{', ...' if len(counts) > 6 else ''}."
 
 
-def _refuse_strange_labels(label: str, counts: Counter, n_rows: int, source: str) -> None:
+def _refuse_strange_labels(label: str, counts: Counter[Any], n_rows: int, source: str) -> None:
     if not counts:
         raise TableError(f"Column {label!r} of {source} has no label at all in {n_rows} rows: label a few rows first.")
     if len(counts) > MOST_CLASSES:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.centers import MEDIAN_ROWS, dense
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.memory import free_memory
 
 
-def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> NDArray:
+def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
     """k(x, c) for every row and centre.
 
     >>> gram("rbf", np.array([[0.0], [1.0]]), np.array([[0.0]]), 1.0).round(3).tolist()
@@ -23,7 +23,7 @@ def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> NDArray:
     return KERNELS[kernel].gram(X, centers, np.nan if bandwidth is None else bandwidth)
 
 
-def bandwidth_candidates(kernel: str, X: Any, seed: int = 0) -> NDArray:
+def bandwidth_candidates(kernel: str, X: Any, seed: int = 0) -> AnyArray:
     """The kernel's grid for these rows, or for a random thousand if there are more."""
     if X.shape[0] > MEDIAN_ROWS:
         X = X[np.sort(np.random.default_rng(seed).choice(X.shape[0], MEDIAN_ROWS, replace=False))]

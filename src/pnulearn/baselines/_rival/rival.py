@@ -11,9 +11,10 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._machine.threads import check_n_jobs, map_in_threads, one_blas_thread
@@ -62,7 +63,7 @@ class Rival(PartiallyLabeledClassifier):
     def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         """The parts learnt for every candidate, in the order of `grid`; may overwrite `training.gram`."""
 
-    def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
+    def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
         """Scores from k(x, centres): shape (n,) for two classes, (n, n_classes) for more."""
         return gram @ parts["dual_coef"] + parts["intercept"]
 
@@ -75,7 +76,7 @@ class Rival(PartiallyLabeledClassifier):
         """Whether matrices of n × n numbers are made."""
         return True
 
-    def _features(self, X: Any, centers: Any, bandwidth: float | None) -> NDArray:
+    def _features(self, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
         return gram(self.kernel, X, centers, bandwidth)
 
     def fit(self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None, **unknown: Any) -> Rival:
@@ -134,7 +135,7 @@ class Rival(PartiallyLabeledClassifier):
         self._say(f"final fit done, {perf_counter() - start:.2f} s")
         return parts
 
-    def _scores(self, X: Any) -> NDArray:
+    def _scores(self, X: Any) -> AnyArray:
         parts = {name: getattr(self, f"{name}_") for name in self._parts}
         return self._respond(self._features(X, self.centers_, self.bandwidth_), parts)
 
@@ -181,7 +182,7 @@ class Rival(PartiallyLabeledClassifier):
 
     def _judge(
         self, grid: Sequence[Candidate], problem: RivalProblem, X_val: Any, y_val: Any
-    ) -> tuple[NDArray, NDArray]:
+    ) -> tuple[AnyArray, AnyArray]:
         """Pooled risks of all candidates; one job per bandwidth and split."""
         splits = self._splits(problem, X_val, y_val)
         bandwidths = dict.fromkeys(candidate["bandwidth"] for candidate in grid)
@@ -212,7 +213,7 @@ class Rival(PartiallyLabeledClassifier):
             )
         return splits
 
-    def _path_scores(self, problem: RivalProblem, path: Sequence[Candidate], split: Split, job: str) -> list[NDArray]:
+    def _path_scores(self, problem: RivalProblem, path: Sequence[Candidate], split: Split, job: str) -> list[AnyArray]:
         """Scores on the split's test rows for all candidates of one bandwidth."""
         start = perf_counter()
         samples, bandwidth = problem.samples.take(split.train), path[0]["bandwidth"]

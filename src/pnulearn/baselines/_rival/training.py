@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.samples import Samples
 
@@ -17,7 +17,7 @@ class RivalProblem:
     """The rows of a problem, the population share of every class, and the seed of all random choices."""
 
     samples: Samples
-    shares: NDArray
+    shares: AnyArray
     seed: int
 
 
@@ -26,28 +26,28 @@ class RivalTraining:
     """Rows, their kernel matrix (or features), class codes and population shares."""
 
     X: Any
-    gram: NDArray
-    codes: NDArray
-    shares: NDArray
+    gram: AnyArray
+    codes: AnyArray
+    shares: AnyArray
     seed: int = 0
 
     @property
-    def labeled(self) -> NDArray:
+    def labeled(self) -> AnyArray:
         """Numbers of the labelled rows."""
         return np.flatnonzero(self.codes != UNLABELED)
 
     @property
-    def unlabeled(self) -> NDArray:
+    def unlabeled(self) -> AnyArray:
         """Numbers of the unlabelled rows."""
         return np.flatnonzero(self.codes == UNLABELED)
 
     @property
-    def signs(self) -> NDArray:
+    def signs(self) -> AnyArray:
         """+1, −1 or 0 (unlabelled) for every row of a two-class problem."""
         return np.array([-1.0, 1.0, 0.0])[self.codes]
 
     @property
-    def outputs(self) -> list[tuple[NDArray, float]]:
+    def outputs(self) -> list[tuple[AnyArray, float]]:
         """Signs of the labelled rows and the population share of +1: once for two classes, else each class against
         the rest."""
         codes = self.codes[self.labeled]
@@ -55,7 +55,7 @@ class RivalTraining:
         return [(np.where(codes == k, 1.0, -1.0), float(self.shares[k])) for k in positives]
 
     @property
-    def balance(self) -> NDArray:
+    def balance(self) -> AnyArray:
         """θ_y / n_y for every labelled row: sums to one, and is 1/l if the prior is the labelled share."""
         codes = self.codes[self.labeled]
         return (self.shares / np.bincount(codes, minlength=len(self.shares)))[codes]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from pnulearn._arrays import AnyArray
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.folds import assign_folds, row_keys
@@ -21,24 +21,26 @@ from pnulearn.baselines._rival.grid import Axes
 class Split:
     """Rows to learn from, and the rows to be judged on."""
 
-    train: NDArray
+    train: AnyArray
     X_test: Any
-    codes_test: NDArray
+    codes_test: AnyArray
 
 
-def split_folds(X: Any, codes: NDArray, cv: Any, seed: int) -> list[Split]:
+def split_folds(X: Any, codes: AnyArray, cv: Any, seed: int) -> list[Split]:
     """Splits for a number of folds, a scikit-learn splitter, or an iterable of (train, test)."""
     return [Split(train, X[test], codes[test]) for train, test in _with_every_class(codes, _pairs(X, codes, cv, seed))]
 
 
-def _pairs(X: Any, codes: NDArray, cv: Any, seed: int) -> Iterator[tuple[NDArray, NDArray]]:
+def _pairs(X: Any, codes: AnyArray, cv: Any, seed: int) -> Iterator[tuple[AnyArray, AnyArray]]:
     if isinstance(cv, (int, np.integer)):
         fold = assign_folds(codes, int(cv), row_keys(X, seed))
         return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(cv)))
     return iter(check_cv(cv, codes, classifier=True).split(X, codes))
 
 
-def _with_every_class(codes: NDArray, pairs: Iterator[tuple[NDArray, NDArray]]) -> Iterator[tuple[NDArray, NDArray]]:
+def _with_every_class(
+    codes: AnyArray, pairs: Iterator[tuple[AnyArray, AnyArray]]
+) -> Iterator[tuple[AnyArray, AnyArray]]:
     """A class whose only rows would be held out stays in training: nothing can be learnt without it."""
     classes = np.unique(codes[codes != UNLABELED])
     for train, test in pairs:
@@ -46,7 +48,7 @@ def _with_every_class(codes: NDArray, pairs: Iterator[tuple[NDArray, NDArray]]) 
         yield np.concatenate([train, test[stay]]), test[~stay]
 
 
-def judge(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> tuple[NDArray, NDArray]:
+def judge(scores: Sequence[AnyArray], codes: AnyArray, shares: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The pooled PNU risks of every candidate, zero-one and squared.
 
     Scores are cut at ±1 for the squared risk, so that it compares confidence and not the scale of the scores.
@@ -58,7 +60,7 @@ def judge(scores: Sequence[NDArray], codes: NDArray, shares: NDArray) -> tuple[N
     return tally.zero_one(shares)[:, 0], tally.squared(shares)[:, 0]
 
 
-def tabulate(axes: Axes, zero_one: NDArray, squared: NDArray) -> SearchTable:
+def tabulate(axes: Axes, zero_one: AnyArray, squared: AnyArray) -> SearchTable:
     """All weight on the least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
     shape = tuple(map(len, axes.values()))
     weight = np.zeros(len(zero_one))

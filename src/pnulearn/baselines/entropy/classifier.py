@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
@@ -97,7 +97,7 @@ class EntropyRegularizedClassifier(Rival):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> AnyArray:
         """Class probabilities under the population prior, one column per class.
 
         Parameters
@@ -124,7 +124,7 @@ class EntropyRegularizedClassifier(Rival):
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> Any:
         return X if self._intercept else super()._features(X, centers, bandwidth)
 
-    def _respond(self, gram: Any, parts: Parts) -> NDArray:
+    def _respond(self, gram: Any, parts: Parts) -> AnyArray:
         return gram @ parts["coef"] + parts["intercept"]
 
     def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
@@ -134,8 +134,8 @@ class EntropyRegularizedClassifier(Rival):
             yield stack_outputs([self._part(rotated, solution) for solution in solutions])
 
     def _solve_grid(
-        self, training: RivalTraining, rotated: Rotated, signs: NDArray, grid: Sequence[Candidate]
-    ) -> list[NDArray]:
+        self, training: RivalTraining, rotated: Rotated, signs: AnyArray, grid: Sequence[Candidate]
+    ) -> list[AnyArray]:
         """The minimiser of every candidate, for one output."""
         objective = ConfidenceObjective(rotated, training, signs, intercept=self._intercept)
         tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
@@ -149,14 +149,14 @@ class EntropyRegularizedClassifier(Rival):
                 solved[alpha, entropy] = solution
         return [solved[c["alpha"], c["entropy"]] for c in grid]
 
-    def _part(self, rotated: Rotated, solution: NDArray) -> Parts:
+    def _part(self, rotated: Rotated, solution: AnyArray) -> Parts:
         coef, bias = (solution[:-1], solution[-1]) if self._intercept else (solution, 0.0)
         return {"coef": rotated.lift(coef), "intercept": float(bias)}
 
 
 def _follow_path(
-    objective: ConfidenceObjective, supervised: NDArray, alpha: float, entropies: Sequence[float], tolerance: float
-) -> Iterator[tuple[float, NDArray]]:
+    objective: ConfidenceObjective, supervised: AnyArray, alpha: float, entropies: Sequence[float], tolerance: float
+) -> Iterator[tuple[float, AnyArray]]:
     """Solutions for rising entropy weights. Only rungs of the ladder hand on their solution, so that what a weight
     gives does not depend on which others are asked for."""
     rung = supervised

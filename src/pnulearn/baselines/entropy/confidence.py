@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from pnulearn.baselines._rival.rival import RivalTraining
+from pnulearn._arrays import AnyArray
+from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.entropy.rotation import Rotated
 
 MOST_STEPS = 50
 SHORTEST_STEP = 0.1
 
 
-def entropy(scores: NDArray) -> NDArray:
+def entropy(scores: AnyArray) -> AnyArray:
     """H(p) = log(1 + eᵍ) − p g in nats, p = 1 / (1 + e⁻ᵍ); log 2 at g = 0, even in g.
 
     >>> entropy(np.array([0.0, 800.0, -800.0])).round(4).tolist()
@@ -28,7 +28,7 @@ def entropy(scores: NDArray) -> NDArray:
 class ConfidenceObjective:
     """Σ c_i log(1 + exp(−y_i g_i)) + (μ/u) Σ H(p_j) + α w'w with g = Zw (+ w₀, the last variable)."""
 
-    def __init__(self, rotated: Rotated, training: RivalTraining, signs: NDArray, intercept: bool):
+    def __init__(self, rotated: Rotated, training: RivalTraining, signs: AnyArray, intercept: bool):
         Z, lengths = rotated.coordinates, rotated.lengths
         self.features = np.column_stack([Z, np.ones(len(Z))]) if intercept else Z
         self.lengths = np.append(lengths, np.sqrt(len(Z))) if intercept else lengths
@@ -41,7 +41,7 @@ class ConfidenceObjective:
         """The number of variables."""
         return self.features.shape[1]
 
-    def __call__(self, w: NDArray, alpha: float, mu: float) -> tuple[float, NDArray]:
+    def __call__(self, w: AnyArray, alpha: float, mu: float) -> tuple[float, AnyArray]:
         """Value and gradient."""
         g = self.features @ w
         margin, free = self.signs * g[self.labeled], g[self.unlabeled]
@@ -53,7 +53,7 @@ class ConfidenceObjective:
             slope[self.unlabeled] = -mu / len(free) * free * expit(free) * expit(-free)
         return float(value), self.features.T @ slope + 2 * alpha * self.penalized * w
 
-    def hessian(self, w: NDArray, alpha: float, mu: float) -> NDArray:
+    def hessian(self, w: AnyArray, alpha: float, mu: float) -> AnyArray:
         """The lower triangle; not positive definite where unlabelled rows are undecided."""
         g = self.features @ w
         p = expit(g)
@@ -68,15 +68,15 @@ class ConfidenceObjective:
         up[np.diag_indices(self.size)] += 2 * alpha * self.penalized
         return up
 
-    def scale(self, alpha: float, mu: float) -> NDArray:
+    def scale(self, alpha: float, mu: float) -> AnyArray:
         """A typical step per variable: the inverse root of the curvature if every row were undecided."""
         flat = (1 + mu) / (4 * len(self.features)) * self.lengths**2
         return 1 / np.sqrt(flat + 2 * alpha * self.penalized)
 
 
 def minimize_confidence(
-    objective: ConfidenceObjective, start: NDArray, alpha: float, mu: float, tolerance: float = 1e-8
-) -> NDArray:
+    objective: ConfidenceObjective, start: AnyArray, alpha: float, mu: float, tolerance: float = 1e-8
+) -> AnyArray:
     """A local minimum near `start`: Newton steps where the objective is convex, L-BFGS where it is not.
 
     `tolerance` bounds the gradient in units of `scale`; its square is about how far the value is from the minimum.
@@ -104,9 +104,9 @@ def minimize_confidence(
 
 
 def _descend(
-    objective: ConfidenceObjective, start: NDArray, scale: NDArray, alpha: float, mu: float, tolerance: float
-) -> NDArray:
-    def scaled(v: NDArray) -> tuple[float, NDArray]:
+    objective: ConfidenceObjective, start: AnyArray, scale: AnyArray, alpha: float, mu: float, tolerance: float
+) -> AnyArray:
+    def scaled(v: AnyArray) -> tuple[float, AnyArray]:
         value, gradient = objective(v * scale, alpha, mu)
         return value, gradient * scale
 

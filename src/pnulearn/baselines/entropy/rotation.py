@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
+
+from pnulearn._arrays import AnyArray
 
 SMALLEST = 1e-10  # directions shorter than this, relative to the longest, are rounding
 
@@ -16,11 +17,11 @@ SMALLEST = 1e-10  # directions shorter than this, relative to the longest, are r
 class Rotated:
     """Coordinates Z = ΦQ with Z'Z diagonal: `lengths` are the norms of its columns, Q (b, k) is orthonormal."""
 
-    coordinates: NDArray
-    lengths: NDArray
+    coordinates: AnyArray
+    lengths: AnyArray
     basis: Any
 
-    def lift(self, coefficients: NDArray) -> NDArray:
+    def lift(self, coefficients: AnyArray) -> AnyArray:
         """Coefficients of the original features; their norm is unchanged."""
         return np.asarray(self.basis @ coefficients)
 
@@ -45,7 +46,7 @@ def rotate(features: Any) -> Rotated:
     return _keep(vectors * lengths, lengths, np.asarray(features.T @ vectors) / safe)
 
 
-def _keep(coordinates: NDArray, lengths: NDArray, basis: NDArray) -> Rotated:
+def _keep(coordinates: AnyArray, lengths: AnyArray, basis: AnyArray) -> Rotated:
     # Squaring the features halves the digits of the short directions; 1e-7 would be rounding there, and what lies
     # between does no harm: such directions are short and the penalty keeps them out.
     kept = lengths > SMALLEST * lengths.max(initial=0)

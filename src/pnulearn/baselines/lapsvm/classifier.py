@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
 from pnulearn.baselines._rival.training import RivalTraining
@@ -15,7 +15,7 @@ from pnulearn.baselines.lapsvm.deformed import DeformedPath, Expand, deformed_on
 from pnulearn.baselines.lapsvm.graph import GraphWeights, laplacian, neighbor_graph
 from pnulearn.baselines.lapsvm.margin import hinge_machine, squared_hinge_machine
 
-MACHINES: dict[str, Callable] = {"squared_hinge": squared_hinge_machine, "hinge": hinge_machine}
+MACHINES: dict[str, Callable[..., Any]] = {"squared_hinge": squared_hinge_machine, "hinge": hinge_machine}
 
 
 class LaplacianSVM(Rival):
@@ -134,10 +134,10 @@ class LaplacianSVM(Rival):
     def _machine(
         self,
         training: RivalTraining,
-        deformed: NDArray,
+        deformed: AnyArray,
         expand: Expand,
-        free: NDArray | None,
-        signs: NDArray,
+        free: AnyArray | None,
+        signs: AnyArray,
         share: float,
     ) -> Parts:
         beta, bias = MACHINES[self.loss](deformed, signs, training.balance)
@@ -151,7 +151,7 @@ def _penalties(candidate: Candidate) -> dict[str, float]:
     return {"alpha": candidate["alpha"], "manifold": candidate["manifold"]}
 
 
-def _upper_quantile(scores: NDArray, share: float) -> float:
+def _upper_quantile(scores: AnyArray, share: float) -> float:
     """A threshold that leaves that share of the scores above it, midway between two scores.
 
     >>> _upper_quantile(np.array([1.0, 2.0, 3.0, 4.0]), 0.25)

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
+
+from pnulearn._arrays import AnyArray
 
 SMALLEST_PIVOT = 1e-12  # relative to the largest; the kernel has no more digits than that
 
-Expand = Callable[[NDArray], NDArray]
+Expand = Callable[[AnyArray], AnyArray]
 
 
 def deformed_once(
-    gram: NDArray, smoothness: Any, labeled: NDArray, alpha: float, manifold: float
-) -> tuple[NDArray, Expand]:
+    gram: AnyArray, smoothness: Any, labeled: AnyArray, alpha: float, manifold: float
+) -> tuple[AnyArray, Expand]:
     """K̃ on the labelled rows, and the map from β to the coefficients a of f(x) = k(x)'a.
 
     One LU factorisation of αI + γLK; a = (αI + γLK)⁻¹ β on the labelled rows.
@@ -46,14 +47,14 @@ class DeformedPath:
     `labeled_map` is the labelled rows of RE, `to_coef` maps E'R⁻¹f to coefficients on the pivot rows.
     """
 
-    labeled_map: NDArray
-    roughness: NDArray
-    to_coef: NDArray
-    pivots: NDArray
+    labeled_map: AnyArray
+    roughness: AnyArray
+    to_coef: AnyArray
+    pivots: AnyArray
     n: int
 
     @classmethod
-    def factorize(cls, gram: NDArray, smoothness: Any, labeled: NDArray) -> DeformedPath:
+    def factorize(cls, gram: AnyArray, smoothness: Any, labeled: AnyArray) -> DeformedPath:
         """One pivoted Cholesky factorisation and one eigendecomposition of the size of the kernel's rank.
 
         `gram` is overwritten, so that no more than three n × n matrices exist at once.
@@ -67,11 +68,11 @@ class DeformedPath:
         to_coef = linalg.solve_triangular(top, rotation, trans=1, lower=True, check_finite=False)
         return cls(on_labeled @ rotation, np.maximum(roughness, 0), to_coef, pivots, len(gram))
 
-    def at(self, alpha: float, manifold: float) -> tuple[NDArray, Expand]:
+    def at(self, alpha: float, manifold: float) -> tuple[AnyArray, Expand]:
         """The same as `deformed_once`, for the price of a few thin products."""
         weight = 1 / (alpha + manifold * self.roughness)
 
-        def expand(beta: NDArray) -> NDArray:
+        def expand(beta: AnyArray) -> AnyArray:
             coef = np.zeros(self.n)
             coef[self.pivots] = self.to_coef @ (weight * (self.labeled_map.T @ beta))
             return coef
@@ -79,7 +80,7 @@ class DeformedPath:
         return (self.labeled_map * weight) @ self.labeled_map.T, expand
 
 
-def pivoted_cholesky(gram: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+def pivoted_cholesky(gram: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """R of shape (n, rank) with RR' = K, the rows on which R is triangular, and that triangle; overwrites K.
 
     >>> factor, pivots, top = pivoted_cholesky(np.array([[1.0, 1.0], [1.0, 1.0]]))
@@ -96,7 +97,7 @@ def pivoted_cholesky(gram: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return factor, order[:rank] - 1, packed[:rank, :rank]
 
 
-def _congruence(factor: NDArray, smoothness: Any, block: int = 512) -> NDArray:
+def _congruence(factor: AnyArray, smoothness: Any, block: int = 512) -> AnyArray:
     """R'LR, a block of columns at a time."""
     rank = factor.shape[1]
     product = np.empty((rank, rank))

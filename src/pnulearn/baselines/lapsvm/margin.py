@@ -6,14 +6,15 @@ Both minimise Σ c_i ℓ(y_i f_i) + β'Kβ with the bias unpenalised.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.svm import SVC
+
+from pnulearn._arrays import AnyArray
 
 MOST_STEPS = 100
 
 
-def hinge_machine(gram: NDArray, signs: NDArray, weight: NDArray) -> tuple[NDArray, float]:
+def hinge_machine(gram: AnyArray, signs: AnyArray, weight: AnyArray) -> tuple[AnyArray, float]:
     """ℓ(m) = max(0, 1 − m). libsvm minimises f'K⁻¹f/2 + C Σ hinge, hence the half."""
     machine = SVC(kernel="precomputed", C=1.0, tol=1e-5).fit(gram / 2, signs, sample_weight=weight)
     beta = np.zeros(len(signs))
@@ -21,7 +22,7 @@ def hinge_machine(gram: NDArray, signs: NDArray, weight: NDArray) -> tuple[NDArr
     return beta, float(machine.intercept_[0])
 
 
-def squared_hinge_machine(gram: NDArray, signs: NDArray, weight: NDArray) -> tuple[NDArray, float]:
+def squared_hinge_machine(gram: AnyArray, signs: AnyArray, weight: AnyArray) -> tuple[AnyArray, float]:
     """ℓ(m) = max(0, 1 − m)². Newton's method: on rows inside the margin it is a least-squares problem.
 
     The steps end when the set of those rows repeats, and the minimum is then exact; a step that would raise the
@@ -48,7 +49,7 @@ def squared_hinge_machine(gram: NDArray, signs: NDArray, weight: NDArray) -> tup
     return beta, bias
 
 
-def _least_squares(gram: NDArray, signs: NDArray, weight: NDArray, inside: NDArray) -> tuple[NDArray, float]:
+def _least_squares(gram: AnyArray, signs: AnyArray, weight: AnyArray, inside: AnyArray) -> tuple[AnyArray, float]:
     """[[0, 1'], [1, K_SS + diag(1/c)]] [b; β_S] = [0; y_S], and β = 0 elsewhere."""
     regularised = gram[np.ix_(inside, inside)] + np.diag(1 / weight[inside])
     right = np.column_stack([signs[inside], np.ones(len(inside))])
@@ -59,5 +60,5 @@ def _least_squares(gram: NDArray, signs: NDArray, weight: NDArray, inside: NDArr
     return beta, bias
 
 
-def _objective(fitted: NDArray, beta: NDArray, bias: float, signs: NDArray, weight: NDArray) -> float:
+def _objective(fitted: AnyArray, beta: AnyArray, bias: float, signs: AnyArray, weight: AnyArray) -> float:
     return float(weight @ np.maximum(0, 1 - signs * fitted) ** 2 + beta @ (fitted - bias))

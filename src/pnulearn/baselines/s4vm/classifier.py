@@ -8,10 +8,10 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
+from pnulearn._arrays import AnyArray
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
@@ -146,7 +146,7 @@ class S4VM(Rival):
             "transduction": self.classes_[codes],
         }
 
-    def _respond(self, gram: NDArray, parts: Parts) -> NDArray:
+    def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
         """The vote, between −1 and 1; an even one is decided by the supervised SVM."""
         scores = gram @ parts["dual_coef"].T + parts["intercept"]
         vote = np.where(scores > 0, 1.0, -1.0) @ parts["vote"]
@@ -154,7 +154,7 @@ class S4VM(Rival):
         return np.where(np.abs(vote) > TIE, vote, 0.0) + tie_break
 
 
-def supervised_svm(kernel: NDArray, signs: NDArray, C: float) -> tuple[NDArray, float]:
+def supervised_svm(kernel: AnyArray, signs: AnyArray, C: float) -> tuple[AnyArray, float]:
     """Coefficients over all rows (zero for the unlabelled ones) and bias of the SVM of the labelled rows."""
     labeled = np.flatnonzero(signs)
     machine = SVC(C=C, kernel="precomputed").fit(kernel[np.ix_(labeled, labeled)], signs[labeled])
@@ -168,11 +168,11 @@ class WorstCase:
     """The safest labelling of the unlabelled rows, its guaranteed gain, and the weights that prove it is the safest."""
 
     gain: float
-    labels: NDArray
-    weight: NDArray
+    labels: AnyArray
+    weight: AnyArray
 
 
-def safest_labels(separators: NDArray, supervised: NDArray, caution: float) -> WorstCase:
+def safest_labels(separators: AnyArray, supervised: AnyArray, caution: float) -> WorstCase:
     """max over y in [−1, 1]^u of min over t of gain − caution · loss of y over the supervised labels, were y_t true.
 
     Gain counts the rows that y gets right and the supervised labels wrong, loss the opposite. In numbers that is

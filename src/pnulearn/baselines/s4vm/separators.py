@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.baselines.s4vm.shared_kernel_svm import GAP, Separators, SharedKernelSVM
 
 RANDOM_SHARE = 0.8  # of the starts; the others are the supervised labels with every fifth one flipped
@@ -26,7 +26,7 @@ class Balance:
     high: int
 
     @classmethod
-    def around(cls, mean_label: float, signs: NDArray) -> Balance:
+    def around(cls, mean_label: float, signs: AnyArray) -> Balance:
         """Mean label of all rows within ±0.1 of the target; `signs` is 0 for unlabelled rows."""
         n, n_positive, n_unlabeled = len(signs), int(np.sum(signs > 0)), int(np.sum(signs == 0))
         at_least = math.ceil(n * (1 + mean_label - TOLERANCE) / 2 - 1e-9) - n_positive
@@ -34,7 +34,7 @@ class Balance:
         low = min(max(at_least, 0), n_unlabeled)
         return cls(low, min(max(at_most, low), n_unlabeled))
 
-    def thresholds(self, scores: NDArray) -> NDArray:
+    def thresholds(self, scores: AnyArray) -> AnyArray:
         """Per row of scores, the number nearest to zero that a permitted number of scores exceeds.
 
         It is zero if zero will do, else midway between two scores; equal scores stay on one side.
@@ -53,18 +53,18 @@ class Balance:
 class FoundSeparators:
     """Separators k(x)'coef + offset whose signs on the unlabelled rows are `labels`."""
 
-    labels: NDArray  # (m, u), entries ±1
-    coef: NDArray  # (m, n)
-    offset: NDArray  # (m,)
-    objective: NDArray  # (m,), ½|f|² + Σ C_i max(0, 1 − y_i f_i), the lower the better
+    labels: AnyArray  # (m, u), entries ±1
+    coef: AnyArray  # (m, n)
+    offset: AnyArray  # (m,)
+    objective: AnyArray  # (m,), ½|f|² + Σ C_i max(0, 1 − y_i f_i), the lower the better
 
-    def take(self, rows: NDArray) -> FoundSeparators:
+    def take(self, rows: AnyArray) -> FoundSeparators:
         """Some of the candidates."""
         return FoundSeparators(self.labels[rows], self.coef[rows], self.offset[rows], self.objective[rows])
 
 
 def sample_separators(
-    machine: SharedKernelSVM, signs: NDArray, supervised: NDArray, balance: Balance, n_starts: int, seed: int
+    machine: SharedKernelSVM, signs: AnyArray, supervised: AnyArray, balance: Balance, n_starts: int, seed: int
 ) -> FoundSeparators:
     """Different separators found from `n_starts` random labellings and the supervised one, best objective first."""
     rng = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ def sample_separators(
     return found.take(np.sort(first))
 
 
-def starting_labels(supervised: NDArray, n_starts: int, rng: np.random.Generator) -> NDArray:
+def starting_labels(supervised: AnyArray, n_starts: int, rng: np.random.Generator) -> AnyArray:
     """Random labels, then flipped supervised labels, then the supervised labels: shape (n_starts + 1, u)."""
     n_random = round(RANDOM_SHARE * n_starts)
     noise = rng.choice([-1.0, 1.0], size=(n_random, len(supervised)))
@@ -86,7 +86,7 @@ def starting_labels(supervised: NDArray, n_starts: int, rng: np.random.Generator
 
 
 def local_search(
-    machine: SharedKernelSVM, labels: NDArray, unlabeled: NDArray, balance: Balance, rng: np.random.Generator
+    machine: SharedKernelSVM, labels: AnyArray, unlabeled: AnyArray, balance: Balance, rng: np.random.Generator
 ) -> FoundSeparators:
     """Train on the labels, label by the scores under the balance rule, until a separator keeps its own labels."""
     finished: list[FoundSeparators] = []
@@ -120,7 +120,7 @@ def representatives(candidates: FoundSeparators, n_groups: int) -> FoundSeparato
     return candidates.take(np.sort([rows[candidates.objective[rows].argmin()] for rows in members]))
 
 
-def group_by_medoids(distance: NDArray, n_groups: int) -> NDArray:
+def group_by_medoids(distance: AnyArray, n_groups: int) -> AnyArray:
     """Group numbers by k-medoids: nearest medoid, then the most central member, while distances shrink.
 
     The first medoid is row 0 and every further one the row farthest from those chosen, so no draw is involved.
@@ -136,11 +136,11 @@ def group_by_medoids(distance: NDArray, n_groups: int) -> NDArray:
     return group
 
 
-def _most_central(distance: NDArray, rows: NDArray) -> int:
+def _most_central(distance: AnyArray, rows: AnyArray) -> int:
     return int(rows[distance[np.ix_(rows, rows)].sum(axis=1).argmin()])
 
 
-def _rebalance(machine: SharedKernelSVM, found: Separators, unlabeled: NDArray, balance: Balance) -> FoundSeparators:
+def _rebalance(machine: SharedKernelSVM, found: Separators, unlabeled: AnyArray, balance: Balance) -> FoundSeparators:
     threshold = balance.thresholds(found.scores[:, unlabeled])
     labels = found.labels.copy()
     labels[:, unlabeled] = np.where(found.scores[:, unlabeled] > threshold[:, None], 1.0, -1.0)

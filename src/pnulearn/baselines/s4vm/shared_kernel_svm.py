@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+
+from pnulearn._arrays import AnyArray
 
 RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterations
 CHECK_EVERY = 10
@@ -18,13 +19,13 @@ MOST_STEPS = 300
 class Separators:
     """One separator per row: f(x) = Σ_i coef_i k(x_i, x) + bias, with the labels it was trained on."""
 
-    labels: NDArray  # (m, n), entries ±1
-    coef: NDArray  # (m, n)
-    price: NDArray  # (m, n), multipliers of the box constraints: about y − f
-    bias: NDArray  # (m,)
-    scores: NDArray  # (m, n), f at the training rows
+    labels: AnyArray  # (m, n), entries ±1
+    coef: AnyArray  # (m, n)
+    price: AnyArray  # (m, n), multipliers of the box constraints: about y − f
+    bias: AnyArray  # (m,)
+    scores: AnyArray  # (m, n), f at the training rows
 
-    def take(self, rows: NDArray) -> Separators:
+    def take(self, rows: AnyArray) -> Separators:
         """Some of the separators."""
         return Separators(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
@@ -37,7 +38,7 @@ class SharedKernelSVM:
     them is one matrix product. ρ = 1/C puts all boxes on one scale; the floor keeps ρ comparable to K.
     """
 
-    def __init__(self, kernel: NDArray, cost: NDArray):
+    def __init__(self, kernel: AnyArray, cost: AnyArray):
         self.kernel = kernel
         self.cost = cost
         self.rho = np.maximum(1 / cost, 0.1 * kernel.diagonal().mean())
@@ -46,7 +47,7 @@ class SharedKernelSVM:
         self.step = inverse - np.outer(ones, ones / ones.sum())  # stationary points of the penalised dual on sum(c) = 0
 
     def solve(
-        self, labels: NDArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS
+        self, labels: AnyArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS
     ) -> Separators:
         """One separator per row of `labels`, from the given ones if labels changed little since.
 
@@ -63,7 +64,7 @@ class SharedKernelSVM:
                 break
         return self._separators(labels, coef, price)
 
-    def _starting_point(self, labels: NDArray, start: Separators | None) -> tuple[NDArray, NDArray]:
+    def _starting_point(self, labels: AnyArray, start: Separators | None) -> tuple[AnyArray, AnyArray]:
         if start is None:
             return np.zeros(labels.shape), np.zeros(labels.shape)
         # Keep the scores y − price, and put every relabelled row where those scores say it belongs.
@@ -71,7 +72,7 @@ class SharedKernelSVM:
         moved = np.where(price * labels > 0, labels * self.cost, 0.0)
         return np.where(labels == start.labels, start.coef, moved), price
 
-    def _iterate(self, labels: NDArray, coef: NDArray, price: NDArray) -> tuple[NDArray, NDArray]:
+    def _iterate(self, labels: AnyArray, coef: AnyArray, price: AnyArray) -> tuple[AnyArray, AnyArray]:
         bound = labels * self.cost
         low, high = np.minimum(bound, 0), np.maximum(bound, 0)
         for _ in range(CHECK_EVERY):
@@ -81,7 +82,7 @@ class SharedKernelSVM:
             price = self.rho * (relaxed - coef)
         return coef, price
 
-    def _gap(self, labels: NDArray, coef: NDArray, price: NDArray) -> tuple[NDArray, NDArray]:
+    def _gap(self, labels: AnyArray, coef: AnyArray, price: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Duality gap Σ_i C_i max(0, m_i) − |c_i| m_i, m = 1 − y f, and objective.
 
         While sum(c) is not yet 0, bias · sum(c) is what the dual value is uncertain by.
@@ -93,18 +94,18 @@ class SharedKernelSVM:
         gap = hinge - np.einsum("ti,ti->t", np.abs(coef), short) + np.abs(bias * coef.sum(axis=1))
         return gap, hinge + np.einsum("ti,ti->t", coef, smooth) / 2
 
-    def _separators(self, labels: NDArray, coef: NDArray, price: NDArray) -> Separators:
+    def _separators(self, labels: AnyArray, coef: AnyArray, price: AnyArray) -> Separators:
         smooth = coef @ self.kernel
         bias = best_bias(smooth, labels, self.cost)
         return Separators(labels, coef, price, bias, smooth + bias[:, None])
 
-    def objective(self, found: Separators, labels: NDArray) -> NDArray:
+    def objective(self, found: Separators, labels: AnyArray) -> AnyArray:
         """½|f|² + Σ_i C_i max(0, 1 − y_i f(x_i)) of every separator, for labels that may not be its own."""
         norm = np.einsum("ti,ti->t", found.coef, found.scores - found.bias[:, None])
         return norm / 2 + np.maximum(0, 1 - labels * found.scores) @ self.cost
 
 
-def best_bias(scores: NDArray, labels: NDArray, cost: NDArray) -> NDArray:
+def best_bias(scores: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
     """arg min over b of Σ_i C_i max(0, 1 − y_i (s_i + b)), per row; the middle where a whole interval is best.
 
     The slope in b is −(cost of the positives) + (cost of the rows with y_i − s_i < b), so b is a weighted quantile.

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.baselines.wellsvm.simplex_qp import nonnegative_qp, simplex_qp
 
 GAIN = 1e-3  # relative progress below which label generation and mixing stop
@@ -18,13 +18,13 @@ NEWCOMER = 0.1  # weight with which a new label vector enters the mixture
 class Mixture:
     """Weights over label vectors and the margin weights that go with them; `values` holds one entry per round."""
 
-    labels: NDArray  # (rounds, n), entries ±1
-    weight: NDArray
-    alpha: NDArray
+    labels: AnyArray  # (rounds, n), entries ±1
+    weight: AnyArray
+    alpha: AnyArray
     values: tuple[float, ...]
 
 
-def complete_labels(kernel: NDArray, labels: NDArray, cost: NDArray, n_positive: int) -> tuple[NDArray, NDArray]:
+def complete_labels(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positive: int) -> tuple[AnyArray, AnyArray]:
     """Labels for all rows, and coefficients c of f(x) = Σ_i c_i k(x_i, x).
 
     labels : +1, −1, and 0 for the unlabelled rows, of which exactly `n_positive` become positive.
@@ -41,13 +41,13 @@ def complete_labels(kernel: NDArray, labels: NDArray, cost: NDArray, n_positive:
     return _self_consistent(kernel, (first, relaxed)[better], candidates[better], cost, unlabeled)
 
 
-def squared_hinge_svm(kernel: NDArray, labels: NDArray, cost: NDArray, support: NDArray | None = None) -> NDArray:
+def squared_hinge_svm(kernel: AnyArray, labels: AnyArray, cost: AnyArray, support: AnyArray | None = None) -> AnyArray:
     """Dual weights b ≥ 0: f = Σ_i b_i y_i k(x_i, ·) minimises ½|f|² + Σ_i C_i/2 max(0, 1 − y_i f(x_i))², no bias."""
     return nonnegative_qp(_dual_hessian(kernel, labels[None], np.ones(1), cost), support)
 
 
 def generate_labels(
-    kernel: NDArray, first: NDArray, unlabeled: NDArray, cost: NDArray, *, max_rounds: int = 20
+    kernel: AnyArray, first: AnyArray, unlabeled: AnyArray, cost: AnyArray, *, max_rounds: int = 20
 ) -> Mixture:
     """min over a, max over mixtures of balanced label vectors: ½ a'(K ∘ Σ_t μ_t y_t y_t' + diag(1/C)) a.
 
@@ -69,7 +69,7 @@ def generate_labels(
     return mixture
 
 
-def violated_labels(kernel: NDArray, alpha: NDArray, start: NDArray, unlabeled: NDArray) -> NDArray:
+def violated_labels(kernel: AnyArray, alpha: AnyArray, start: AnyArray, unlabeled: AnyArray) -> AnyArray:
     """Local maximum over balanced y of y'Hy, H = (αα') ∘ K, by maximising its linearisation again and again.
 
     H is positive semi-definite, so every step increases the value; the number of positives stays that of `start`.
@@ -85,7 +85,7 @@ def violated_labels(kernel: NDArray, alpha: NDArray, start: NDArray, unlabeled: 
         labels, value = moved, new_value
 
 
-def with_top_positive(labels: NDArray, unlabeled: NDArray, scores: NDArray, n_positive: int) -> NDArray:
+def with_top_positive(labels: AnyArray, unlabeled: AnyArray, scores: AnyArray, n_positive: int) -> AnyArray:
     """Labels whose `n_positive` highest-scoring unlabelled rows are +1 and the other unlabelled rows −1."""
     rows = np.flatnonzero(unlabeled)
     completed = labels.astype(float)
@@ -99,14 +99,19 @@ def share_of(rate: float, n_rows: int) -> int:
     return min(n_rows, max(0, math.ceil(rate * n_rows - 1e-9)))
 
 
-def _labels_of_supervised_svm(kernel: NDArray, labels: NDArray, cost: NDArray, n_positive: int) -> NDArray:
+def _labels_of_supervised_svm(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positive: int) -> AnyArray:
     known = np.flatnonzero(labels)
     b = squared_hinge_svm(kernel[np.ix_(known, known)], labels[known], cost[known])
     return with_top_positive(labels, labels == 0, kernel[:, known] @ (b * labels[known]), n_positive)
 
 
 def _mix_labelings(
-    kernel: NDArray, labels: NDArray, weight: NDArray, cost: NDArray, support: NDArray | None = None, steps: int = 100
+    kernel: AnyArray,
+    labels: AnyArray,
+    weight: AnyArray,
+    cost: AnyArray,
+    support: AnyArray | None = None,
+    steps: int = 100,
 ) -> Mixture:
     """Best mixture of the given label vectors: μ_t ← μ_t √q_t / Σ, q_t = (a∘y_t)'K(a∘y_t), never lowers the value."""
     alpha, value = simplex_qp(_dual_hessian(kernel, labels, weight, cost), support)
@@ -122,8 +127,8 @@ def _mix_labelings(
 
 
 def _self_consistent(
-    kernel: NDArray, labels: NDArray, dual: NDArray, cost: NDArray, unlabeled: NDArray, rounds: int = 10
-) -> tuple[NDArray, NDArray]:
+    kernel: AnyArray, labels: AnyArray, dual: AnyArray, cost: AnyArray, unlabeled: AnyArray, rounds: int = 10
+) -> tuple[AnyArray, AnyArray]:
     """Retrain on completed labels and complete them again until nothing changes."""
     n_positive = int(np.sum(labels[unlabeled] > 0))
     for _ in range(rounds):
@@ -134,13 +139,13 @@ def _self_consistent(
     return labels, dual * labels
 
 
-def _label_values(kernel: NDArray, alpha: NDArray, labels: NDArray) -> NDArray:
+def _label_values(kernel: AnyArray, alpha: AnyArray, labels: AnyArray) -> AnyArray:
     """(a∘y)'K(a∘y) for every row y of `labels`."""
     signed = labels * alpha
     return np.einsum("ti,ti->t", signed, signed @ kernel)
 
 
-def _dual_hessian(kernel: NDArray, labels: NDArray, weight: NDArray, cost: NDArray) -> NDArray:
+def _dual_hessian(kernel: AnyArray, labels: AnyArray, weight: AnyArray, cost: AnyArray) -> AnyArray:
     """K ∘ Σ_t μ_t y_t y_t' + diag(1/C)."""
     hessian = kernel * ((labels.T * weight) @ labels)
     hessian[np.diag_indices_from(hessian)] += 1 / cost

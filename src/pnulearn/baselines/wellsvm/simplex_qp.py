@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+
+from pnulearn._arrays import AnyArray
 
 PATIENCE = 3  # whole exchanges allowed without progress before single ones, which must end
 
 
-def nonnegative_qp(Q: NDArray, support: NDArray | None = None) -> NDArray:
+def nonnegative_qp(Q: AnyArray, support: AnyArray | None = None) -> AnyArray:
     """arg min ½ b'Qb − 1'b over b ≥ 0, exact up to rounding, for a positive definite Q.
 
     Guess which entries are positive, solve for them, and exchange every entry that contradicts the guess (block
@@ -33,7 +34,7 @@ def nonnegative_qp(Q: NDArray, support: NDArray | None = None) -> NDArray:
         free[wrong] = ~free[wrong]
 
 
-def simplex_qp(Q: NDArray, support: NDArray | None = None) -> tuple[NDArray, float]:
+def simplex_qp(Q: AnyArray, support: AnyArray | None = None) -> tuple[AnyArray, float]:
     """arg min and min of ½ a'Qa over a ≥ 0, sum(a) = 1.
 
     The minimiser is that of the non-negative programme divided by its sum, and the minimum is 1 / (2 sum(b)).
@@ -42,7 +43,7 @@ def simplex_qp(Q: NDArray, support: NDArray | None = None) -> tuple[NDArray, flo
     return b / b.sum(), 1 / (2 * b.sum())
 
 
-def _solved_on(Q: NDArray, free: NDArray) -> tuple[NDArray, NDArray]:
+def _solved_on(Q: AnyArray, free: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The solution with the other entries at zero, and the entries whose sign of b or of the slope is wrong."""
     rows = np.flatnonzero(free)
     b = np.zeros(len(Q))

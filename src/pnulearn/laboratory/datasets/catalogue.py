@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.laboratory.datasets import folder as files
 from pnulearn.laboratory.datasets import generators, openml
 
-Loaded = tuple[NDArray, NDArray]
+Loaded = tuple[AnyArray, AnyArray]
 Folder = str | os.PathLike[str] | None
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.reading import read_table
 
@@ -42,7 +42,7 @@ def names_in(folder: str | os.PathLike[str] | None = None) -> list[str]:
     return sorted({file.stem for file in path.iterdir() if file.suffix in ENDINGS}) if path else []
 
 
-def read_file(path: Path) -> tuple[NDArray, NDArray]:
+def read_file(path: Path) -> tuple[AnyArray, AnyArray]:
     """X as it is stored, and y in {−1, +1} with the greater label as +1."""
     X, y = _read_npz(path) if path.suffix == ".npz" else _read_table(path)
     if X.ndim != 2 or len(X) != len(y) or X.dtype.kind not in "biuf":
@@ -50,7 +50,7 @@ def read_file(path: Path) -> tuple[NDArray, NDArray]:
     return X, as_signs(y, path)
 
 
-def as_signs(y: NDArray, source: Any) -> NDArray:
+def as_signs(y: AnyArray, source: Any) -> AnyArray:
     """Two labels as −1 and +1, the greater being +1.
 
     >>> as_signs(np.array(["no", "yes", "no"]), "an example").tolist()
@@ -62,7 +62,7 @@ def as_signs(y: NDArray, source: Any) -> NDArray:
     return np.where(y == labels[1], 1, -1)
 
 
-def _read_npz(path: Path) -> tuple[NDArray, NDArray]:
+def _read_npz(path: Path) -> tuple[AnyArray, AnyArray]:
     with np.load(path, allow_pickle=False) as content:
         missing = {"X", "y"} - set(content.files)
         if missing:
@@ -70,7 +70,7 @@ def _read_npz(path: Path) -> tuple[NDArray, NDArray]:
         return content["X"], content["y"]
 
 
-def _read_table(path: Path) -> tuple[NDArray, NDArray]:
+def _read_table(path: Path) -> tuple[AnyArray, AnyArray]:
     table = read_table(path)
     target = "y" if "y" in table.names else table.names[-1]
     y, columns = table.column(target), [table.column(name) for name in table.names if name != target]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 SHARE_TOLERANCE = 0.005
 
@@ -46,7 +47,7 @@ class ChangedSource(ValueError):
     """A download that is not the set it used to be."""
 
 
-def fetch(name: str, cache: str | None = None) -> tuple[NDArray, NDArray]:
+def fetch(name: str, cache: str | None = None) -> tuple[AnyArray, AnyArray]:
     """Download a set, or take it from scikit-learn's cache. scikit-learn compares the file with OpenML's checksum."""
     from sklearn.datasets import fetch_openml
 
@@ -62,7 +63,7 @@ def fetch(name: str, cache: str | None = None) -> tuple[NDArray, NDArray]:
     return _numbers(bunch.data, source), np.where(positive, 1, -1)
 
 
-def _numbers(data: Any, source: OpenMLSource) -> NDArray:
+def _numbers(data: Any, source: OpenMLSource) -> AnyArray:
     """Columns as numbers; nominal ones as integer codes or spread out."""
     if hasattr(data, "toarray"):
         return data.toarray()
@@ -73,7 +74,7 @@ def _numbers(data: Any, source: OpenMLSource) -> NDArray:
     return np.concatenate(columns, axis=1).astype(float)
 
 
-def _encode(column: Any, one_hot: bool) -> NDArray:
+def _encode(column: Any, one_hot: bool) -> AnyArray:
     if column.dtype.kind in "biuf":
         return column.to_numpy()[:, None]
     values, codes = np.unique(column.to_numpy().astype(str), return_inverse=True)

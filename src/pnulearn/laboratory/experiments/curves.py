@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._machine.extras import import_extra
 
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#000000", "#999999")
@@ -23,15 +23,15 @@ class Curve:
     panel: str
     label: str
     x: Sequence[float]
-    values: NDArray
-    theory: NDArray | None = None
+    values: AnyArray
+    theory: AnyArray | None = None
 
     @property
-    def mean(self) -> NDArray:
+    def mean(self) -> AnyArray:
         return self.values.mean(axis=0)
 
     @property
-    def stderr(self) -> NDArray:
+    def stderr(self) -> AnyArray:
         return self.values.std(axis=0, ddof=1) / np.sqrt(len(self.values)) if len(self.values) > 1 else 0 * self.mean
 
 

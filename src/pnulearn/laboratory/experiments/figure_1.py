@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn.laboratory.experiments.curves import Curve, draw_panels
 from pnulearn.laboratory.experiments.rows import Row
@@ -67,7 +67,7 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
 
 def variance_ratios(
     errors: Sequence[int], sizes: Sequence[int], prior: float, method: str, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
+) -> tuple[AnyArray, AnyArray]:
     """Var[PNU] / Var[PN] over draws, and by the formula, for every number of unlabelled rows.
 
     The zero-one risks depend on the drawn rows only through how many of them are misclassified, so drawing rows from
@@ -90,7 +90,7 @@ def variance_ratios(
     return np.array(measured), np.array(predicted)
 
 
-def zero_one_covariances(rates: NDArray, prior: float, n_unlabeled: float) -> NDArray:
+def zero_one_covariances(rates: AnyArray, prior: float, n_unlabeled: float) -> AnyArray:
     """Covariances (3, 2, 2) of the mean zero-one losses of g and −g on P, N and U, from the two error rates."""
     positive_share = prior * (1 - rates[0]) + (1 - prior) * rates[1]
     variances = [r * (1 - r) for r in (*rates, positive_share)]
@@ -98,7 +98,7 @@ def zero_one_covariances(rates: NDArray, prior: float, n_unlabeled: float) -> ND
     return np.array([v / n * opposite for v, n in zip(variances, (N_LABELED, N_LABELED, n_unlabeled), strict=True)])
 
 
-def mix_for(method: str, prior: float, covariance: NDArray) -> float | None:
+def mix_for(method: str, prior: float, covariance: AnyArray) -> float | None:
     """The mix that is fixed over draws, or None if every draw finds its own."""
     if method == "per-draw":
         return None
@@ -107,7 +107,7 @@ def mix_for(method: str, prior: float, covariance: NDArray) -> float | None:
     return best_mix(prior, covariance)
 
 
-def per_draw_mix(p: NDArray, n: NDArray, prior: float) -> NDArray:
+def per_draw_mix(p: AnyArray, n: AnyArray, prior: float) -> AnyArray:
     """The paper's mix from ten rows of each class, with Laplace's rule so that no class looks certain."""
     smooth = [(rate * N_LABELED + 1) / (N_LABELED + 2) for rate in (p, n)]
     psi_p, psi_n = (w**2 * rate * (1 - rate) for w, rate in zip((prior, 1 - prior), smooth, strict=True))
@@ -116,7 +116,7 @@ def per_draw_mix(p: NDArray, n: NDArray, prior: float) -> NDArray:
 
 def draw_rates(
     errors: Sequence[int], sizes: Sequence[int], prior: float, n_unlabeled: int, rng: np.random.Generator
-) -> tuple[NDArray, NDArray, NDArray]:
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Error rates on fresh P and N, and the share of U taken for positive, for every draw."""
     wrong = [rng.hypergeometric(e, s - e, N_LABELED, DRAWS) for e, s in zip(errors, sizes, strict=True)]
     positives = rng.binomial(n_unlabeled, prior, DRAWS)
@@ -171,7 +171,7 @@ def report(rows: Sequence[Row], dropped: int) -> str:
     return f"# Figure 1\n\n{text}\n\n{table.markdown()}"
 
 
-def _measured_and_theory(rows: Sequence[Row]) -> tuple[NDArray, NDArray | None]:
+def _measured_and_theory(rows: Sequence[Row]) -> tuple[AnyArray, AnyArray | None]:
     theory = np.array([row["theory"] for row in rows], dtype=float)
     return np.array([row["ratio"] for row in rows]), None if np.isnan(theory).all() else theory.mean(axis=0)
 
@@ -184,5 +184,5 @@ def group_rows(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...
     return groups
 
 
-def _round(values: NDArray) -> list[float]:
+def _round(values: AnyArray) -> list[float]:
     return [round(float(value), 5) for value in values]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._basis.centers import median_distance
 from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, GaussianBasis
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
@@ -76,7 +76,7 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
         yield {**cell, "method": method, "error_pn": round(by_pn, 5), "error_pnu": tuned}
 
 
-def candidate_votes(X: NDArray, y: NDArray, prior: float, X_new: NDArray) -> NDArray:
+def candidate_votes(X: AnyArray, y: AnyArray, prior: float, X_new: AnyArray) -> AnyArray:
     """Whether each candidate (alphas slowest, then bandwidths) takes each row for positive: shape (48, n)."""
     basis = GaussianBasis(X, median_distance(X) * np.array(BANDWIDTH_FACTORS))
     here, there = basis.prepare(X), basis.prepare(X_new)
@@ -92,12 +92,12 @@ def candidate_votes(X: NDArray, y: NDArray, prior: float, X_new: NDArray) -> NDA
     return np.stack(votes, axis=1).reshape(-1, len(X_new))
 
 
-def error_rates(votes: NDArray, truth: NDArray) -> tuple[NDArray, NDArray]:
+def error_rates(votes: AnyArray, truth: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Share of positives and of negatives that each candidate gets wrong."""
     return 1 - votes[:, truth == 1].mean(axis=1), votes[:, truth == 0].mean(axis=1)
 
 
-def validation_mix(method: str, p: NDArray, n: NDArray, prior: float, n_unlabeled: int) -> NDArray | float:
+def validation_mix(method: str, p: AnyArray, n: AnyArray, prior: float, n_unlabeled: int) -> AnyArray | float:
     """η of the PNU score of every candidate; error rates are smoothed by Laplace's rule."""
     if method == "heuristic":
         return heuristic_mix(prior, N_LABELED, N_LABELED)
@@ -123,7 +123,7 @@ def write(rows: Iterable[Row], folder: Path, stem: str = "figure-2") -> list[Pat
     return paths
 
 
-def ratios(rows: Sequence[Row]) -> NDArray:
+def ratios(rows: Sequence[Row]) -> AnyArray:
     """Error of the PNU-tuned over that of the PN-tuned classifier, per trial and size."""
     pn = np.array([row["error_pn"] for row in rows])
     return np.array([row["error_pnu"] for row in rows])[pn > 0] / pn[pn > 0, None]

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.laboratory.datasets import load_data
 
 MOST_TEST_ROWS = 2000  # per class; adds at most 0.8 points of standard deviation to a trial's error, and saves hours
@@ -25,16 +25,16 @@ class TooFewRows(ValueError):
 class Trial:
     """Rows of one trial. y holds 1, 0 or NaN (unlabelled); errors on test rows are weighted to `prior`."""
 
-    X: NDArray
-    y: NDArray
-    X_val: NDArray | None
-    y_val: NDArray | None
-    X_test: NDArray
-    y_test: NDArray
+    X: AnyArray
+    y: AnyArray
+    X_val: AnyArray | None
+    y_val: AnyArray | None
+    X_test: AnyArray
+    y_test: AnyArray
     prior: float
     seed: int
 
-    def error(self, predicted: NDArray) -> float:
+    def error(self, predicted: AnyArray) -> float:
         """θ × the error on positives + (1 − θ) × the error on negatives."""
         wrong = np.asarray(predicted) != self.y_test
         positive = self.y_test == 1
@@ -42,7 +42,7 @@ class Trial:
 
 
 @lru_cache(maxsize=16)
-def load_scaled(name: str, folder: str | os.PathLike[str] | None, download: bool = False) -> tuple[NDArray, NDArray]:
+def load_scaled(name: str, folder: str | os.PathLike[str] | None, download: bool = False) -> tuple[AnyArray, AnyArray]:
     """A set with every feature in [0, 1], and whether each row is positive.
 
     Pixels (uint8) are divided by 255 and stay float32, everything else is scaled by its own range.
@@ -73,10 +73,10 @@ def counts(n: int, share: float) -> tuple[int, int]:
 class Pools:
     """The positive and the negative rows of a set in random order, handed out once each."""
 
-    def __init__(self, positive: NDArray, rng: np.random.Generator):
+    def __init__(self, positive: AnyArray, rng: np.random.Generator):
         self._left = [rng.permutation(np.flatnonzero(positive)), rng.permutation(np.flatnonzero(~positive))]
 
-    def take(self, n_positive: int, n_negative: int) -> tuple[NDArray, NDArray]:
+    def take(self, n_positive: int, n_negative: int) -> tuple[AnyArray, AnyArray]:
         """Row numbers of fresh positives and negatives, and 1 or 0 for each."""
         wanted = (n_positive, n_negative)
         for kind, n, left in zip(("positive", "negative"), wanted, self._left, strict=True):
@@ -86,15 +86,15 @@ class Pools:
         self._left = [left[n:] for n, left in zip(wanted, self._left, strict=True)]
         return np.concatenate(rows), np.repeat([1.0, 0.0], wanted)
 
-    def rest(self, most: int = MOST_TEST_ROWS) -> tuple[NDArray, NDArray]:
+    def rest(self, most: int = MOST_TEST_ROWS) -> tuple[AnyArray, AnyArray]:
         """What is left, at most so many rows per class, at least one."""
         sizes = [max(1, min(most, len(left))) for left in self._left]
         return self.take(sizes[0], sizes[1])
 
 
 def draw_trial(
-    X: NDArray,
-    positive: NDArray,
+    X: AnyArray,
+    positive: AnyArray,
     *,
     labeled: Sequence[int],
     unlabeled: Sequence[int],

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group
 
 STEPS = 25
@@ -22,16 +22,16 @@ RIDGE = 1e-6  # the shifts are only determined up to a constant
 class Calibration:
     """log P(k | x) = log softmax(slope · score + shift)_k for every candidate, and its mean log-loss."""
 
-    slope: NDArray
-    shift: NDArray
-    loss: NDArray
+    slope: AnyArray
+    shift: AnyArray
+    loss: AnyArray
 
-    def __call__(self, scores: NDArray) -> NDArray:
+    def __call__(self, scores: AnyArray) -> AnyArray:
         """Log-probabilities of scores of shape (candidates, classes, rows)."""
         return log_softmax(self.slope[:, None, None] * scores + self.shift[:, :, None], axis=1)
 
 
-def calibrate(scores: Sequence[NDArray], classes: Sequence[Group], shares: Any = None) -> Calibration:
+def calibrate(scores: Sequence[AnyArray], classes: Sequence[Group], shares: Any = None) -> Calibration:
     """Slope ≥ 0 and shifts of least log-loss under equal class shares, by Newton steps for all candidates at once.
 
     `shares` are other weights for the rows of each class, (candidates, rows), each adding up to one. A class of n rows
@@ -54,14 +54,14 @@ def calibrate(scores: Sequence[NDArray], classes: Sequence[Group], shares: Any =
     return replace(calibration, loss=loss)
 
 
-def _smooth_targets(classes: Sequence[Group]) -> NDArray:
+def _smooth_targets(classes: Sequence[Group]) -> AnyArray:
     K = len(classes)
     slack = np.array([1 / (group.size + 2) for group in classes])
     of_class = np.eye(K) * (1 - slack - slack / (K - 1))[:, None] + (slack / (K - 1))[:, None]
     return np.repeat(of_class.T, [len(group) for group in classes], axis=1)
 
 
-def _newton_step(scores: NDArray, targets: NDArray, weight: NDArray, slope: NDArray, shift: NDArray) -> NDArray:
+def _newton_step(scores: AnyArray, targets: AnyArray, weight: AnyArray, slope: AnyArray, shift: AnyArray) -> AnyArray:
     """Inverse curvature times gradient of the log-loss in (slope, shifts), shortened where it would overshoot."""
     share = softmax(slope[:, None, None] * scores + shift[:, :, None], axis=1)
     weighted, excess = weight * share, weight * (share - targets)

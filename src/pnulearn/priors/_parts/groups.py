@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.folds import row_keys
 from pnulearn._problem.labels import UNLABELED
 
@@ -23,7 +23,7 @@ class Group:
     """Distinct rows of one sample, dense or CSR, and how often each occurs."""
 
     X: Any
-    weight: NDArray
+    weight: AnyArray
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -34,7 +34,7 @@ class Group:
         return float(self.weight.sum() ** 2 / np.minimum(self.weight, self.weight**2).sum()) if len(self) else 0.0
 
     @property
-    def share(self) -> NDArray:
+    def share(self) -> AnyArray:
         """Weights that add up to one."""
         return self.weight / self.weight.sum()
 
@@ -68,7 +68,7 @@ class Groups:
         return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
 
 
-def split_groups(X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> Groups:
+def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> Groups:
     """Gather equal rows of each class and of U and add up their weights.
 
     A row of weight two and the same row twice give the same groups, and so does any order of the rows: whatever is
@@ -80,7 +80,7 @@ def split_groups(X: Any, codes: NDArray, weight: NDArray | None = None, n_classe
     return Groups(tuple(classes), _gather(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
 
 
-def _gather(X: Any, keys: NDArray, weight: NDArray, rows: NDArray) -> Group:
+def _gather(X: Any, keys: AnyArray, weight: AnyArray, rows: AnyArray) -> Group:
     rows = rows[weight[rows] > 0]
     _, first, index = np.unique(keys[rows], return_index=True, return_inverse=True)
     return Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first)))
@@ -118,7 +118,7 @@ def standardize(groups: Groups) -> Groups:
     return groups.map(lambda rows: (rows - mean) * scale)
 
 
-def _moments(X: Any, share: NDArray) -> tuple[NDArray, NDArray]:
+def _moments(X: Any, share: AnyArray) -> tuple[AnyArray, AnyArray]:
     mean = share @ X
     if sparse.issparse(X):
         return mean, np.sqrt(np.clip(share @ X.power(2) - mean**2, 0, None))

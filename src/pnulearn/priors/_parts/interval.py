@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group
 
 
@@ -18,8 +18,8 @@ class Draws:
     that two rows drawn with these weights are different rows. Copies of a row count as different rows.
     """
 
-    share: NDArray
-    apart: NDArray
+    share: AnyArray
+    apart: AnyArray
 
 
 def bayesian_draws(group: Group, n_bootstrap: int, rng: np.random.Generator) -> Draws:

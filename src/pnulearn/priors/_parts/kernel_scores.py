@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group, stack, typical_distance
 
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance; a linear kernel comes on top
@@ -17,7 +17,7 @@ PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 MOST_TRAINED = 600  # distinct labelled rows to learn from; the others are held out and only scored
 
 
-def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> list[NDArray]:
+def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> list[AnyArray]:
     """Scores of shape (candidates, classes, rows) for every group, each row scored without having been seen.
 
     All classes have the same total weight, so a score estimates the class probability under equal class shares.
@@ -39,11 +39,11 @@ def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> lis
     return class_scores + unseen_parts[len(classes) :]
 
 
-def _ends(groups: Sequence[Group]) -> NDArray:
+def _ends(groups: Sequence[Group]) -> AnyArray:
     return np.cumsum([len(group) for group in groups])[:-1]
 
 
-def _kernels(trained: Sequence[Group], unseen: Sequence[Group]) -> Iterator[tuple[NDArray, NDArray]]:
+def _kernels(trained: Sequence[Group], unseen: Sequence[Group]) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Gram matrix of the trained rows and their kernel values with the unseen ones, for every kernel."""
     rows, others = stack([group.X for group in trained]), stack([group.X for group in unseen])
     distance = typical_distance(stack([others, rows]))
@@ -55,17 +55,17 @@ def _kernels(trained: Sequence[Group], unseen: Sequence[Group]) -> Iterator[tupl
     yield _linear(rows, rows, origin), _linear(others, rows, origin)
 
 
-def _squared_distances(A: Any, B: Any) -> NDArray:
+def _squared_distances(A: Any, B: Any) -> AnyArray:
     return euclidean_distances(A, B, squared=True) if A.shape[0] else np.zeros((0, B.shape[0]))
 
 
-def _linear(A: Any, B: Any, origin: NDArray) -> NDArray:
+def _linear(A: Any, B: Any, origin: AnyArray) -> AnyArray:
     """(a − o)'(b − o) / columns + 1, without making sparse rows dense."""
     plain = safe_sparse_dot(A, B.T, dense_output=True)
     return (plain - (A @ origin)[:, None] - B @ origin + origin @ origin) / len(origin) + 1
 
 
-def _ridge_path(gram: NDArray, targets: NDArray, weight: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+def _ridge_path(gram: AnyArray, targets: AnyArray, weight: AnyArray) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Leave-one-out predictions and coefficients for every penalty, from one eigendecomposition.
 
     With G = (S K S + λ I)⁻¹, S² the weights and c = G S Y, the prediction without row i is y_i − c_i / (G_ii S_ii).

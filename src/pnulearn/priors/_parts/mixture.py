@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, helmert, solve_triangular
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Groups
 from pnulearn.priors._parts.interval import Draws, bayesian_draws
 from pnulearn.priors._parts.simplex import least_norm_shares
@@ -25,7 +25,7 @@ from pnulearn.priors.estimate import PriorEstimate, settle
 ROWS_AT_ONCE = 1000  # bounds the memory: no block of dissimilarities is wider
 ROUNDING = 1e-9  # relative to the dissimilarities themselves
 
-Dissimilarity = Callable[[Any, Any], NDArray]
+Dissimilarity = Callable[[Any, Any], AnyArray]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class MeanDissimilarities:
     the share of pairs of different rows, it becomes unbiased (U-statistic).
     """
 
-    between: NDArray
-    to_unlabeled: NDArray
-    apart: NDArray
+    between: AnyArray
+    to_unlabeled: AnyArray
+    apart: AnyArray
 
     def correct(self) -> MeanDissimilarities:
         """With U-statistics on the diagonal of M."""
@@ -101,7 +101,7 @@ def mean_dissimilarities(groups: Groups, dissimilarity: Dissimilarity, draws: li
     return MeanDissimilarities(np.stack(columns[:-1], axis=2), columns[-1], apart)
 
 
-def _toward(rows: Any, others: Any, share: NDArray, dissimilarity: Dissimilarity) -> NDArray:
+def _toward(rows: Any, others: Any, share: AnyArray, dissimilarity: Dissimilarity) -> AnyArray:
     """Mean dissimilarity of each row to the others, one column per weighting."""
     total = np.zeros((rows.shape[0], share.shape[1]))
     for start in range(0, others.shape[0], ROWS_AT_ONCE):
@@ -110,7 +110,7 @@ def _toward(rows: Any, others: Any, share: NDArray, dissimilarity: Dissimilarity
     return total
 
 
-def nearest_mixtures(means: MeanDissimilarities) -> tuple[NDArray, NDArray]:
+def nearest_mixtures(means: MeanDissimilarities) -> tuple[AnyArray, AnyArray]:
     """θ of shape (r, K), not clipped for two classes, and whether the classes are separated enough to trust it."""
     if means.between.shape[1] == 2:
         return _two_classes(means)
@@ -119,7 +119,7 @@ def nearest_mixtures(means: MeanDissimilarities) -> tuple[NDArray, NDArray]:
     return np.array(priors), np.array(separated)
 
 
-def _two_classes(means: MeanDissimilarities) -> tuple[NDArray, NDArray]:
+def _two_classes(means: MeanDissimilarities) -> tuple[AnyArray, AnyArray]:
     (NN, NP), (_, PP) = np.moveaxis(means.between, 0, 2)
     N_U, P_U = means.to_unlabeled.T
     distance = 2 * NP - PP - NN
@@ -128,7 +128,7 @@ def _two_classes(means: MeanDissimilarities) -> tuple[NDArray, NDArray]:
     return np.stack([1 - prior, prior], axis=1), separated
 
 
-def _on_simplex(M: NDArray, q: NDArray) -> tuple[NDArray, bool]:
+def _on_simplex(M: AnyArray, q: AnyArray) -> tuple[AnyArray, bool]:
     """argmin of 2 q'θ − θ'M θ over θ ≥ 0, Σ θ = 1, exactly; equal shares if it is not convex there.
 
     With z = Z'θ for an orthonormal basis Z of the directions that keep Σ θ, the objective is |R z − b|² + const,

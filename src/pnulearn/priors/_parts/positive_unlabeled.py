@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn.priors._parts.groups import Group, Groups, split_groups, standardize
 from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors._parts.posteriors import held_out_posteriors
@@ -17,7 +17,7 @@ from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
 
 # weights of the labelled and of the unlabelled rows, one column per weighting -> one share per weighting
-Statistic = Callable[[NDArray, NDArray], NDArray]
+Statistic = Callable[[AnyArray, AnyArray], AnyArray]
 
 
 class PositiveUnlabeledPrior(PriorEstimator):
@@ -36,7 +36,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         """Everything that does not depend on the weights of the rows is done here, once."""
 
-    def estimate(self, X: Any, codes: NDArray, weight: NDArray | None = None, n_classes: int = 2) -> PriorEstimate:
+    def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         if n_classes != 2:
             raise ValueError(
                 f"{self.method!r} is for two classes and y has {n_classes}. Use method='scores' or 'energy'."
@@ -66,19 +66,19 @@ class PositiveUnlabeledPrior(PriorEstimator):
         return pair.classes[0], pair.unlabeled, bool(len(positive))
 
 
-def scores_against_unlabeled(labeled: Group, unlabeled: Group, classifier: Any) -> tuple[NDArray, NDArray]:
+def scores_against_unlabeled(labeled: Group, unlabeled: Group, classifier: Any) -> tuple[AnyArray, AnyArray]:
     """Log-odds of being labelled rather than unlabelled, for rows of both groups that were held out."""
     posteriors = held_out_posteriors([unlabeled, labeled], [], classifier)
     of_unlabeled, of_labeled = posteriors.at(np.array([0.5, 0.5]))
     return _log_odds(of_labeled), _log_odds(of_unlabeled)
 
 
-def _log_odds(probabilities: NDArray) -> NDArray:
+def _log_odds(probabilities: AnyArray) -> AnyArray:
     against, of = np.clip(probabilities, 1e-12, None)
     return np.log(of / against)
 
 
-def tail_shares(scores: tuple[NDArray, NDArray], shares: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray]:
+def tail_shares(scores: tuple[AnyArray, AnyArray], shares: tuple[AnyArray, AnyArray]) -> tuple[AnyArray, AnyArray]:
     """q_P(t) and q_U(t), the weight of rows scoring at least t, for thresholds t (rows) and weightings (columns)."""
     thresholds, inverse = np.unique(np.concatenate(scores), return_inverse=True)
     n_labeled = len(scores[0])

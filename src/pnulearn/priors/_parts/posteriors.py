@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import clone
 
+from pnulearn._arrays import AnyArray
 from pnulearn._problem.folds import assign_folds
 from pnulearn.priors._parts.calibration import calibrate
 from pnulearn.priors._parts.groups import Group, stack
@@ -26,10 +26,10 @@ class Posteriors:
     The groups are the classes in order, then the others. `trust` weighs the candidates and adds up to one.
     """
 
-    logits: list[NDArray]
-    trust: NDArray
+    logits: list[AnyArray]
+    trust: AnyArray
 
-    def at(self, prior: NDArray) -> list[NDArray]:
+    def at(self, prior: AnyArray) -> list[AnyArray]:
         """Probabilities (classes, rows) of every group if the classes had these shares: p_k π_k / Σ p_j π_j."""
         shift = np.log(prior)[:, None]
         return [np.tensordot(self.trust, softmax(logits + shift, axis=1), 1) for logits in self.logits]
@@ -47,7 +47,9 @@ def held_out_posteriors(classes: Sequence[Group], others: Sequence[Group], class
     return Posteriors([calibrated(score)[kept] for score in scores], trust[kept] / trust[kept].sum())
 
 
-def fold_scores(classifier: Any, classes: Sequence[Group], others: Sequence[Group], n_splits: int = 5) -> list[NDArray]:
+def fold_scores(
+    classifier: Any, classes: Sequence[Group], others: Sequence[Group], n_splits: int = 5
+) -> list[AnyArray]:
     """Scores (1, classes, rows) of a scikit-learn classifier, cross-fitted; other rows get the mean over the folds."""
     rows, weight = stack([group.X for group in classes]), np.concatenate([group.weight for group in classes])
     codes = np.repeat(np.arange(len(classes)), [len(group) for group in classes])
@@ -69,7 +71,7 @@ def fold_scores(classifier: Any, classes: Sequence[Group], others: Sequence[Grou
     return [part.T[None] for part in [*parts, *other]]
 
 
-def _scores(fitted: Any, X: Any) -> NDArray:
+def _scores(fitted: Any, X: Any) -> AnyArray:
     if hasattr(fitted, "predict_proba"):
         return np.log(np.clip(fitted.predict_proba(X), 1e-9, None))
     scores = fitted.decision_function(X)

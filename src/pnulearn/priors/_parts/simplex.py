@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from pnulearn._arrays import AnyArray
 
-def least_norm_shares(columns: NDArray) -> NDArray:
+
+def least_norm_shares(columns: AnyArray) -> AnyArray:
     """argmin |C θ|² over θ ≥ 0, Σ θ = 1, exactly.
 
     It has the direction of the non-negative least squares solution of C β = 0, Σ β = 1: for β = t θ the best scale t

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from numpy.typing import NDArray
-
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column, Kind
 from pnulearn._tables.table import Table
 from pnulearn.tables.kinds.category import CategoryColumn
@@ -39,7 +38,7 @@ class UsedColumn(Protocol):
     def fit(cls, column: Column, scaling: str) -> UsedColumn:
         """From all rows; raises `Unusable` if there is nothing to learn."""
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         """Features (rows, len(feature_names)) of some rows, and remarks about cells that are not known."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.table import Table
 from pnulearn.tables.kinds.gaps import say_unknown
@@ -38,7 +38,7 @@ class CategoryColumn:
         frequent, n_rare = frequent_levels(column)
         return cls(column.name, tuple(sorted(frequent)), n_rare > 0)
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         """Cells are read as text even where all look like numbers: the model decides, not the new table."""
         column = table.column(self.name, "text")
         X = encode_levels(column, self.categories, self.has_other)
@@ -56,7 +56,7 @@ def frequent_levels(column: Column) -> tuple[list[str], int]:
     return frequent, len(order) - len(frequent)
 
 
-def encode_levels(column: Column, known: tuple[str, ...], has_other: bool) -> NDArray:
+def encode_levels(column: Column, known: tuple[str, ...], has_other: bool) -> AnyArray:
     """0/1 features of the known levels, and a last one for all others if there is one."""
     place = {level: k for k, level in enumerate(known)}
     absent = len(known) if has_other else -1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.feature_extraction import FeatureHasher
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.table import Table
 from pnulearn.tables.kinds.category import encode_levels, frequent_levels
@@ -40,7 +40,7 @@ class CodesColumn:
         frequent, _ = frequent_levels(column)
         return cls(column.name, tuple(frequent[:N_OWN]))
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         column = table.column(self.name, "text")
         own = set(self.own)
         others = ([] if level in own else [level] for level in column.levels)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.dates import Moments, read_dates
 from pnulearn._tables.table import Table
@@ -53,7 +53,7 @@ class DateColumn:
         cycles = tuple(cycle for cycle in CYCLES if _is_seen(cycle, days, found.has_date))
         return cls(column.name, newest, age, cycles, found.day_first, often_missing(np.isnan(days)))
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         column = table.column(self.name, "text")
         found = read_dates(column.levels, self.day_first)
         days = _spread(column, found)
@@ -66,12 +66,12 @@ class DateColumn:
         return append_filled(X, np.isnan(days), self.flagged), say_unknown(self.name, strange)
 
 
-def _spread(column: Column, found: Moments) -> NDArray:
+def _spread(column: Column, found: Moments) -> AnyArray:
     """From levels to rows."""
     return np.append(found.days, np.nan)[column.data]
 
 
-def _is_seen(cycle: str, days: NDArray, has_date: bool) -> bool:
+def _is_seen(cycle: str, days: AnyArray, has_date: bool) -> bool:
     """Whether a cycle varies: dates without times have no hour, and within a year the month is but the age."""
     present = days[~np.isnan(days)]
     if cycle == "hour":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.table import Table
 from pnulearn._tables.words import NO, YES, fold
@@ -38,7 +38,7 @@ class FlagColumn:
         scale = Scale(fill, float(filled.mean()), float(filled.std()) or 1.0) if scaling == "standard" else Scale(fill)
         return cls(column.name, scale, often_missing(np.isnan(values)))
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         values, strange = read_flags(table.column(self.name))
         return append_filled(self.scale.apply(values), np.isnan(values), self.flagged), say_unknown(self.name, strange)
 
@@ -53,12 +53,12 @@ def are_flags(levels: list[str]) -> bool:
     return words <= YES | NO and bool(words & YES) and bool(words & NO)
 
 
-def read_flags(column: Column) -> tuple[NDArray, list[str]]:
+def read_flags(column: Column) -> tuple[AnyArray, list[str]]:
     """1, 0 or NaN, and the cells that are neither."""
     if column.is_numeric:
         known = np.isin(column.data, (0, 1))
         strange = column.data[~known & ~column.missing]
         return np.where(known, column.data, np.nan), sorted({f"{value:g}" for value in strange})
     meaning = [1.0 if fold(level) in YES else 0.0 if fold(level) in NO else np.nan for level in column.levels]
-    strange = [level for level, value in zip(column.levels, meaning, strict=True) if np.isnan(value)]
-    return np.array([*meaning, np.nan])[column.data], sorted(strange)
+    unknown = [level for level, value in zip(column.levels, meaning, strict=True) if np.isnan(value)]
+    return np.array([*meaning, np.nan])[column.data], sorted(unknown)

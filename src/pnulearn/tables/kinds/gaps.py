@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pnulearn._arrays import AnyArray
 
 OFTEN = 0.05
 FEWEST = 5  # filled and empty cells
 
 
-def often_missing(missing: NDArray) -> bool:
+def often_missing(missing: AnyArray) -> bool:
     """
     >>> often_missing(np.arange(100) < 10), often_missing(np.arange(100) < 3)
     (True, False)
@@ -18,7 +19,7 @@ def often_missing(missing: NDArray) -> bool:
     return bool(min(share, 1 - share) >= OFTEN and min(missing.sum(), (~missing).sum()) >= FEWEST)
 
 
-def append_filled(features: NDArray, missing: NDArray, flagged: bool) -> NDArray:
+def append_filled(features: AnyArray, missing: AnyArray, flagged: bool) -> AnyArray:
     """Features (rows, n) of a column, with one more, 1 where its cell is filled, if the column is flagged."""
     features = features.reshape(len(missing), -1)
     return np.column_stack([features, ~missing]) if flagged else features

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
@@ -41,7 +41,7 @@ class NumberColumn:
         scale = Scale.fit(column.data, scaling)
         return cls(column.name, scale, often_missing(column.missing), column.decimal)
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         values = table.numbers(self.name, REMEDY, self.decimal).data
         refuse_infinity(self.name, values, table)
         return append_filled(self.scale.apply(values), np.isnan(values), self.flagged), []
@@ -60,7 +60,7 @@ def _refuse_giant(column: Column, center: float) -> None:
         )
 
 
-def refuse_infinity(name: str, values: NDArray, table: Table) -> None:
+def refuse_infinity(name: str, values: AnyArray, table: Table) -> None:
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         row = table.start + int(infinite[0]) + 1

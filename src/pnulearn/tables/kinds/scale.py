@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
+
+from pnulearn._arrays import AnyArray
 
 LONG_TAIL = 2.0  # skewness beyond which ranks take the place of values: an exponential variable has it
 FEWEST = 20  # rows that a skewness can be judged by
@@ -20,11 +21,11 @@ class Scale:
     fill: float
     offset: float = 0.0
     size: float = 1.0
-    knots: NDArray | None = None
-    ranks: NDArray | None = None
+    knots: AnyArray | None = None
+    ranks: AnyArray | None = None
 
     @classmethod
-    def fit(cls, values: NDArray, scaling: str) -> Scale:
+    def fit(cls, values: AnyArray, scaling: str) -> Scale:
         """Fill with the median; standard scaling gives mean 0 and variance 1, minmax the range [0, 1]."""
         present = values[~np.isnan(values)]
         fill = float(np.median(present))
@@ -42,14 +43,14 @@ class Scale:
     def is_ranked(self) -> bool:
         return self.knots is not None
 
-    def apply(self, values: NDArray) -> NDArray:
+    def apply(self, values: AnyArray) -> AnyArray:
         filled = np.where(np.isnan(values), self.fill, values)
         if self.knots is not None and self.ranks is not None:
             filled = np.interp(filled, self.knots, self.ranks)
         return (filled - self.offset) / self.size
 
 
-def has_long_tail(values: NDArray) -> bool:
+def has_long_tail(values: AnyArray) -> bool:
     """Whether few values decide mean and variance.
 
     >>> has_long_tail(np.arange(100.0)), has_long_tail(np.append(np.arange(100.0), 1e200))
@@ -63,7 +64,7 @@ def has_long_tail(values: NDArray) -> bool:
     return bool(spread > 0 and abs(np.mean((centered / spread) ** 3)) > LONG_TAIL)
 
 
-def normal_ranks(values: NDArray) -> tuple[NDArray, NDArray]:
+def normal_ranks(values: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Knots and their normal scores Φ⁻¹(F): F counts equal values by half, so that a heap of zeros is one point."""
     ordered = np.sort(values)
     knots = np.unique(ordered)

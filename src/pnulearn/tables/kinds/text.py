@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from pnulearn._arrays import AnyArray
 from pnulearn._tables.columns import Column
 from pnulearn._tables.table import Table
 from pnulearn.tables.kinds.unusable import Unusable
@@ -25,9 +25,9 @@ class TextColumn:
 
     name: str
     words: tuple[str, ...]
-    idf: NDArray
-    components: NDArray
-    center: NDArray
+    idf: AnyArray
+    components: AnyArray
+    center: AnyArray
     size: float
 
     @property
@@ -57,7 +57,7 @@ class TextColumn:
         words = tuple(learner.get_feature_names_out().tolist())
         return cls(column.name, words, learner.idf_, components, scores.mean(axis=0), size)
 
-    def transform(self, table: Table) -> tuple[NDArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         reader = TfidfVectorizer(vocabulary=list(self.words), **OPTIONS)
         reader.idf_ = self.idf
         weights = reader.transform(_texts(table.column(self.name, "text")))
