@@ -94,7 +94,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
     search_
         every candidate with its validation results.
     risk_
-        validation risk of the final model with standard error and interval (two classes).
+        validation risk of the final model with standard error and interval (two classes). Its 95 % interval held the
+        truth in 90 to 96 % of fits with a known prior and in 86 to 93 % with an unknown one (results/prior-cost.md).
     n_iter_, converged_
         most iterations that a fit took, and whether all met their tolerance.
     calibration_
