@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn._arrays import AnyArray
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
     Delimiter,
@@ -27,6 +26,7 @@ from pnulearn.cli.options import (
 from pnulearn.cli.prior import prior_facts, settled_prior
 
 if TYPE_CHECKING:
+    from pnulearn._arrays import AnyArray
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn._arrays import AnyArray
 from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
     AtRandom,
@@ -30,6 +29,7 @@ from pnulearn.cli.options import (
 FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
 
 if TYPE_CHECKING:
+    from pnulearn._arrays import AnyArray
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
