@@ -22,7 +22,6 @@ from pnulearn.priors.estimate import PriorEstimate, settle
 
 REPLICATES = 500
 CONFIDENCE = 0.9
-LEAST_SHARE = 0.02
 LEAST_GAP = 1e-3  # between the mean scores of two classes, as in ScorePrior
 
 
@@ -59,13 +58,11 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
 def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
     """Two classes: the ratio varies normally around the prior, by a row more or less of either class at the least."""
     raw = float(_shares(np.stack([group.mean for group in groups])))
-    theta = float(np.clip(raw, LEAST_SHARE, 1 - LEAST_SHARE))
-    factors = np.array([1 - theta, theta, 1.0]) ** 2
     of_means = np.array([group.covariance[0, 0] / group.count for group in groups])
-    one_row = factors[:2] @ [1 / group.count**2 for group in groups[:2]]
     gap = float(groups[1].mean[0] - groups[0].mean[0])
+    deviation = density.ratio_deviation(raw, of_means, gap, np.array([group.count for group in groups[:2]]))
     estimate = settle(raw, [], groups[-1].count, CONFIDENCE, "scores")
-    mass = density.normal_mass(raw, float(np.sqrt(factors @ of_means / gap**2 + one_row)))
+    mass = density.normal_mass(raw, deviation)
     return replace(estimate, mass=mass)
 
 

@@ -19,6 +19,7 @@ from pnulearn._arrays import AnyArray
 N_POINTS = 4001
 ANGLES = (np.arange(N_POINTS) + 0.5) / N_POINTS * np.pi / 2
 GRID = np.sin(ANGLES) ** 2
+LEAST_SHARE = 0.02  # where a deviation is worked out: nearer to 0 and 1 one class alone would decide
 LEAST_LOG = -700.0  # evidence makes shares as good as impossible, but never quite
 SPACING = np.pi / 2 / N_POINTS  # a deviation below it cannot be told on this grid
 
@@ -42,6 +43,21 @@ def binomial_mass(positive: float, negative: float) -> AnyArray:
     0.318
     """
     return normalize(positive * np.log(GRID) + negative * np.log1p(-GRID))
+
+
+def ratio_deviation(prior: float, of_means: AnyArray, gap: float, sizes: AnyArray) -> float:
+    """Standard deviation of θ = (mean_U − mean_N) / gap, gap being mean_P − mean_N, that few labels live up to.
+
+    `of_means` are the variances of the means over N, P and U, `sizes` the rows of N and P. Held-out rows are scored by
+    candidates that lack them, which moves the ratio by about one row of n in either class.
+
+    >>> round(ratio_deviation(0.5, np.array([0.01, 0.01, 0.0]), 1.0, np.array([10, 10])), 3)
+    0.1
+    """
+    theta = float(np.clip(prior, LEAST_SHARE, 1 - LEAST_SHARE))
+    factors = np.array([1 - theta, theta, 1.0]) ** 2
+    one_row = factors[:2] @ (1 / np.asarray(sizes, dtype=float) ** 2)
+    return float(np.sqrt(factors @ of_means / gap**2 + one_row))
 
 
 def normal_mass(center: float, deviation: float) -> AnyArray:

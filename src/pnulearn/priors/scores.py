@@ -179,19 +179,15 @@ class Contrast:
     def honest_deviation(self, prior: float, groups: Groups) -> float:
         """The same for a distribution of the prior that holds what it promises with a handful of labels.
 
-        Held-out rows are scored by candidates that lack them, which moves the ratio by about one row of n in either
-        class; and the variance of a class is supported by rows of the other. Chosen on half of the real sets of
+        The variance of a class is supported by rows of the other. Chosen on half of the real sets of
         benchmarks/prior_cost.py.
         """
-        theta = float(np.clip(prior, LEAST_SHARE, 1 - LEAST_SHARE))
         sizes = np.array([group.size for group in groups.all])
         spreads = np.array([_variance(h[1], group) for h, group in zip(self.scores, groups.all, strict=True)])
         pooled = float(sizes[:2] @ spreads[:2] / sizes[:2].sum())
         spreads = (sizes * spreads + BORROWED_ROWS * pooled) / (sizes + BORROWED_ROWS)
         of_means = spreads / np.where(sizes < 2, sizes + 1, sizes - 1)
-        factors = np.array([1 - theta, theta, 1.0]) ** 2
-        one_row = factors[:2] @ (1 / sizes[:2] ** 2)
-        return float(np.sqrt(factors @ of_means / self.gap(groups) ** 2 + one_row))
+        return density.ratio_deviation(prior, of_means, self.gap(groups), sizes[:2])
 
 
 def _variance_of_mean(h: AnyArray, group: Any) -> float:
