@@ -12,6 +12,7 @@ from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
@@ -21,6 +22,7 @@ SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing
 SMALLEST_POSTERIOR = 1e-8
 
 
+@parameters
 class SMIRClassifier(Rival):
     """Fits the indicators of the classes while U is pushed towards informative posteriors.
 
@@ -38,22 +40,6 @@ class SMIRClassifier(Rival):
         γ, the weight of the mutual information; None searches 10⁻⁵ … 10².
     alpha
         how far λ stays above the convexity limit; None searches 10⁻⁵ … 10².
-    bandwidth
-        σ of the Gaussian kernel; None searches the paper's multiples of the median distance.
-    prior
-        π, as in `PNUClassifier`.
-    cv : int, splitter or pairs
-        Number of folds, a scikit-learn splitter, or pairs of row numbers.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    verbose : int
-        1 reports progress.
 
     Examples
     --------
@@ -65,32 +51,9 @@ class SMIRClassifier(Rival):
 
     _parts: ClassVar = ("dual_coef",)
     _without_unlabeled: ClassVar = "fitted to the labelled rows only"
-    kernel = "rbf"  # posteriors need a kernel with positive row sums
 
-    def __init__(
-        self,
-        *,
-        information: Any = None,
-        alpha: Any = 0.001,
-        bandwidth: Any = None,
-        prior: Any = None,
-        cv: Any = 5,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.information = information
-        self.alpha = alpha
-        self.bandwidth = bandwidth
-        self.prior = prior
-        self.cv = cv
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    information: Any = None
+    alpha: Any = 0.001
 
     def _learn_finally(self, problem: RivalProblem, best: Candidate) -> Parts:
         parts = super()._learn_finally(problem, best)

@@ -8,46 +8,21 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors.bbe import BBEPrior
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator
 from pnulearn.priors.scores import ScorePrior
 
 
+@parameters
 class AutoPrior(PriorEstimator):
-    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about what it assumes.
-
-    Parameters
-    ----------
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
-    """
+    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about what it assumes."""
 
     needs_every_class = False
     method = "auto"
 
-    def __init__(
-        self,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int | None = None,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap  # type: ignore[assignment]
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    n_bootstrap: Any = None  # as many as the method takes
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         options = {"confidence": self.confidence, "random_state": self.random_state}

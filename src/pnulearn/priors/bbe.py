@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import (
     PositiveUnlabeledPrior,
@@ -17,6 +19,7 @@ from pnulearn.priors._parts.positive_unlabeled import (
 from pnulearn.priors.roc import deviation
 
 
+@parameters
 class BBEPrior(PositiveUnlabeledPrior):
     """θ = q_U(t) / q_P(t) at the t that minimises  q_U/q_P + (1 + γ)(ε_U + ε_P)/q_P,  ε_n = sqrt(log(4/δ) / (2n)).
 
@@ -31,40 +34,13 @@ class BBEPrior(PositiveUnlabeledPrior):
         δ, the probability with which the bound may fail.
     gamma : float
         γ, the weight of the widths in the choice of the threshold.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "bbe"
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        delta: float = 0.1,
-        gamma: float = 0.01,
-        confidence: float = 0.9,
-        n_bootstrap: int = 200,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.classifier = classifier
-        self.delta = delta
-        self.gamma = gamma
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    classifier: Any = field(default=None, kw_only=False)
+    delta: float = 0.1
+    gamma: float = 0.01
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)

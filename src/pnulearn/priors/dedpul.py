@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.ndimage import median_filter
 from sklearn.isotonic import IsotonicRegression
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
 
@@ -17,6 +19,7 @@ LARGEST_RATIO = 50.0
 CLOSE, MOST_STEPS = 1e-5, 1000
 
 
+@parameters
 class DEDPULPrior(PositiveUnlabeledPrior):
     """EM on the density ratio r = p_P(s) / p_U(s) of held-out P-versus-U scores s.
 
@@ -28,36 +31,12 @@ class DEDPULPrior(PositiveUnlabeledPrior):
     ----------
     classifier : classifier, optional
         Scores the rows, held out; kernel ridge candidates by default.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "dedpul"
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int = 100,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.classifier = classifier
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    classifier: Any = field(default=None, kw_only=False)
+    n_bootstrap: int = 100
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         of_labeled, of_unlabeled = scores_against_unlabeled(labeled, unlabeled, self.classifier)

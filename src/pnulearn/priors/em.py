@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.calibration import calibrate
 from pnulearn.priors._parts.groups import Groups, standardize
 from pnulearn.priors._parts.interval import Draws, bayesian_draws
@@ -19,6 +21,7 @@ CLOSE = 1e-6
 MOST_STEPS = 1000
 
 
+@parameters
 class EMPrior(PriorEstimator):
     """EM on the class probabilities of U: each row is shared out by its posterior, and the shares are the new prior.
 
@@ -32,36 +35,11 @@ class EMPrior(PriorEstimator):
     ----------
     classifier : classifier, optional
         Scores the rows, held out; kernel ridge candidates by default.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "em"
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int = 200,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.classifier = classifier
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    classifier: Any = field(default=None, kw_only=False)
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from sklearn.metrics import euclidean_distances
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Groups, split_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
@@ -74,6 +76,7 @@ def energy_prior(
     )
 
 
+@parameters
 class EnergyPrior(PriorEstimator):
     """Class prior(s) at which the mixture of the labelled classes is nearest to U in energy distance.
 
@@ -83,16 +86,6 @@ class EnergyPrior(PriorEstimator):
     ----------
     bias_correction : bool
         Leave the pairs of a row with itself out.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
 
     Examples
     --------
@@ -103,22 +96,8 @@ class EnergyPrior(PriorEstimator):
 
     method = "energy"
 
-    def __init__(
-        self,
-        bias_correction: bool = True,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int = 500,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.bias_correction = bias_correction
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    bias_correction: bool = field(default=True, kw_only=False)
+    n_bootstrap: int = 500
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         return energy_prior(

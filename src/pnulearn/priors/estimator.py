@@ -12,13 +12,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features, read_random_state, read_weights
 from pnulearn._problem.labels import decode_labels
 from pnulearn.priors.estimate import PriorEstimate
 
 
+@parameters
 class PriorEstimator(BaseEstimator):
     """An estimator of the class prior(s) of the unlabelled rows.
+
+    Parameters
+    ----------
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    n_bootstrap : int
+        Resamples for the interval; 0 skips it.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
 
     Attributes
     ----------
@@ -31,12 +46,13 @@ class PriorEstimator(BaseEstimator):
     """
 
     needs_every_class: ClassVar[bool] = True  # or one class and U will do
-    method: str
-    confidence: float
-    n_bootstrap: int
-    unlabeled: Any
-    pos_label: Any
-    random_state: Any
+    method = ""  # its name in `METHODS`
+
+    confidence: float = 0.9
+    n_bootstrap: int = 200
+    unlabeled: Any = None
+    pos_label: Any = None
+    random_state: Any = None
 
     @abstractmethod
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.metrics import euclidean_distances
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import standardize, typical_distance
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.energy import read_groups
@@ -16,6 +18,7 @@ from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator
 
 
+@parameters
 class KernelMeanPrior(PriorEstimator):
     """Kernel mean matching (maximum mean discrepancy) with a Gaussian kernel, in closed form:
 
@@ -31,38 +34,13 @@ class KernelMeanPrior(PriorEstimator):
         σ on standardised columns; half the median distance by default.
     bias_correction : bool
         Leave the pairs of a row with itself out.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "kernel_mean"
 
-    def __init__(
-        self,
-        bandwidth: float | None = None,
-        *,
-        bias_correction: bool = True,
-        confidence: float = 0.9,
-        n_bootstrap: int = 500,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.bandwidth = bandwidth
-        self.bias_correction = bias_correction
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    bandwidth: float | None = field(default=None, kw_only=False)
+    bias_correction: bool = True
+    n_bootstrap: int = 500
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 from sklearn.metrics import euclidean_distances
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group, stack, typical_distance
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
@@ -16,6 +17,7 @@ CLOSE = 0.005  # width of the last interval for θ
 MOST_STEPS = 150
 
 
+@parameters
 class KMPrior(PositiveUnlabeledPrior):
     """KM1 and KM2: θ = 1 − 1/λ where the kernel distance d(λ) of  λ U + (1 − λ) P  to the distributions takes off.
 
@@ -31,38 +33,13 @@ class KMPrior(PositiveUnlabeledPrior):
         1 or 2.
     largest : float
         Greatest prior looked for.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     most_labeled = most_unlabeled = 1000
 
-    def __init__(
-        self,
-        variant: int = 2,
-        *,
-        largest: float = 0.95,
-        confidence: float = 0.9,
-        n_bootstrap: int = 50,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.variant = variant
-        self.largest = largest
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    variant: int = field(default=2, kw_only=False)
+    largest: float = 0.95
+    n_bootstrap: int = 50
 
     @property
     def method(self) -> str:  # type: ignore[override]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.metrics import euclidean_distances
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group, typical_distance
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
@@ -17,42 +16,15 @@ PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 N_SPLITS = 5
 
 
+@parameters
 class PearsonPrior(PositiveUnlabeledPrior):
     """θ = 1 / (2 h'G⁻¹h − h'G⁻¹H G⁻¹h),   h = mean_P φ,  H = mean_U φφ',  G = H + ρ I.
 
     The denominator estimates ∫ p_P²/p_U by least-squares density-ratio fitting with Gaussian features φ around rows of
     U; their width and ρ are cross-validated. It matches P alone, so it is too large when the classes overlap.
-
-    Parameters
-    ----------
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "pe"
-
-    def __init__(
-        self,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int = 200,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         losses, choices = [], []

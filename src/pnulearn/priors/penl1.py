@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 from pnulearn.priors.pe import gaussian_features
 
 
+@parameters
 class PenalizedL1Prior(PositiveUnlabeledPrior):
     """θ minimising  (1/ρ) Σ_l max(0, θ p_l − u_l)² − θ + 1,   p = mean_P φ,  u = mean_U φ.
 
@@ -25,38 +27,12 @@ class PenalizedL1Prior(PositiveUnlabeledPrior):
         Width of the Gaussians over the median distance.
     penalty : float
         ρ.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "penl1"
 
-    def __init__(
-        self,
-        width: float = 0.5,
-        *,
-        penalty: float = 0.1,
-        confidence: float = 0.9,
-        n_bootstrap: int = 200,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.width = width
-        self.penalty = penalty
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    width: float = field(default=0.5, kw_only=False)
+    penalty: float = 0.1
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         of_labeled, of_unlabeled = gaussian_features(labeled, unlabeled, self.width)

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors import density
 from pnulearn.priors._parts.groups import Groups, standardize
 from pnulearn.priors._parts.interval import bayesian_draws
@@ -41,6 +42,7 @@ EXPECTED_ROWS = 10  # what the model expects of a class counts as much as so man
 BORROWED_ROWS = 2  # of the other class, in the variance of a class of few rows
 
 
+@parameters
 class ScorePrior(PriorEstimator):
     """Class prior(s) from the mean held-out score of U between those of the classes, with scores of least variance.
 
@@ -58,16 +60,6 @@ class ScorePrior(PriorEstimator):
     ----------
     classifier : classifier, optional
         Scores the rows, held out; kernel ridge candidates by default.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
 
     Examples
     --------
@@ -80,22 +72,8 @@ class ScorePrior(PriorEstimator):
 
     method = "scores"
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int = 500,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.classifier = classifier
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
+    classifier: Any = field(default=None, kw_only=False)
+    n_bootstrap: int = 500
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group, stack
 from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
@@ -19,6 +20,7 @@ SMOOTHING = 5  # of the share of labelled rows that a split is chosen by
 FEWEST_ROWS = 10
 
 
+@parameters
 class TIcEPrior(PositiveUnlabeledPrior):
     """θ from the label frequency c = P(labelled | positive), bounded below in the purest region a tree can find.
 
@@ -26,38 +28,10 @@ class TIcEPrior(PositiveUnlabeledPrior):
     1 − δ, where δ = max(0.025, 1/(1 + 0.004 n)) shrinks with the number n of rows in all. A tree is grown on a fifth of
     the rows towards labelled ones and the bound is evaluated on the others; c is the largest bound, averaged over the
     folds. Then  θ = (n_P/c − n_P) / n_U.
-
-    Parameters
-    ----------
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    n_bootstrap : int
-        Resamples for the interval; 0 skips it.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
     """
 
     method = "tice"
     most_labeled = most_unlabeled = 1000
-
-    def __init__(
-        self,
-        *,
-        confidence: float = 0.9,
-        n_bootstrap: int = 200,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-    ):
-        self.confidence = confidence
-        self.n_bootstrap = n_bootstrap
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         conditions = _conditions(stack([labeled.X, unlabeled.X]))

@@ -18,6 +18,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._machine.threads import check_n_jobs, map_in_threads, one_blas_thread
+from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features, read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import Samples
@@ -33,6 +34,7 @@ WORTH_MANY_THREADS = 2000  # rows; below, several BLAS threads get in each other
 Parts = Mapping[str, Any]
 
 
+@parameters
 class Rival(PartiallyLabeledClassifier):
     """A semi-supervised kernel classifier whose hyper-parameters are searched like everybody else's.
 
@@ -40,6 +42,25 @@ class Rival(PartiallyLabeledClassifier):
     can be shared. What it yields are named parts, kept as attributes with a trailing underscore; `_respond` turns
     them and a kernel matrix into scores. A hyper-parameter is a number (fixed), a sequence (candidates) or None
     (the paper's candidates). `prior`, `prior_`, `prior_interval_` and `search_` are those of `PNUClassifier`.
+
+    Parameters
+    ----------
+    bandwidth : float, array or None
+        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
+    prior : object
+        π, the share of positives in the population, as in `PNUClassifier`.
+    cv : int, splitter or pairs
+        Number of folds, a scikit-learn splitter, or pairs of row numbers.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    verbose : int
+        1 reports progress.
     """
 
     _parts: ClassVar[tuple[str, ...]] = ("dual_coef", "intercept")
@@ -47,13 +68,16 @@ class Rival(PartiallyLabeledClassifier):
     _multi_class: ClassVar[bool] = True
     _cheaper: ClassVar[str] = ""  # what to do about a fit that takes long
 
-    prior: Any
-    kernel: str
-    bandwidth: Any
-    cv: Any
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
+    kernel = "rbf"  # a parameter of those rivals that take others
+
+    bandwidth: Any = None
+    prior: Any = None
+    cv: Any = 5
+    unlabeled: Any = None
+    pos_label: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _grid(self) -> dict[str, Sequence[float]]:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
 from pnulearn.baselines._rival.training import RivalTraining
@@ -23,6 +24,7 @@ EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
 LADDER = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
+@parameters
 class EntropyRegularizedClassifier(Rival):
     """Logistic regression, with a price on uncertain predictions for the unlabelled rows.
 
@@ -41,22 +43,6 @@ class EntropyRegularizedClassifier(Rival):
     kernel
         "linear" (the columns and an unpenalised intercept), or "rbf", "laplace", "polynomial" (around every training
         row, no intercept).
-    bandwidth : float, array or None
-        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
-    cv : int, splitter or pairs
-        Number of folds, a scikit-learn splitter, or pairs of row numbers.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    verbose : int
-        1 reports progress.
 
     Examples
     --------
@@ -70,32 +56,9 @@ class EntropyRegularizedClassifier(Rival):
     _parts: ClassVar = ("coef", "intercept")
     _without_unlabeled: ClassVar = "a plain logistic regression"
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = None,
-        entropy: Any = None,
-        kernel: str = "rbf",
-        bandwidth: Any = None,
-        prior: Any = None,
-        cv: Any = 5,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.alpha = alpha
-        self.entropy = entropy
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.prior = prior
-        self.cv = cv
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    alpha: Any = None
+    entropy: Any = None
+    kernel: str = "rbf"
 
     def predict_proba(self, X: Any) -> AnyArray:
         """Class probabilities under the population prior, one column per class.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
 from pnulearn.baselines._rival.training import RivalTraining
@@ -18,6 +19,7 @@ from pnulearn.baselines.lapsvm.margin import hinge_machine, squared_hinge_machin
 MACHINES: dict[str, Callable[..., Any]] = {"squared_hinge": squared_hinge_machine, "hinge": hinge_machine}
 
 
+@parameters
 class LaplacianSVM(Rival):
     """A support vector machine whose scores vary little between neighbouring rows.
 
@@ -37,27 +39,11 @@ class LaplacianSVM(Rival):
         weights of the two penalties; None searches 10⁻⁵ … 10² for each.
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
-    bandwidth : float, array or None
-        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     n_neighbors, graph, normalized
         the graph's k, "heat" or "binary" weights, and which Laplacian.
     threshold
         "margin" keeps the bias of the machine; "prior" moves it so that the share of positives among the unlabelled
         rows is the prior.
-    prior : float
-        Share of positives in the population, which the unlabelled rows are drawn from.
-    cv : int, splitter or pairs
-        Number of folds, a scikit-learn splitter, or pairs of row numbers.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    verbose : int
-        1 reports progress.
 
     Examples
     --------
@@ -70,42 +56,14 @@ class LaplacianSVM(Rival):
 
     _without_unlabeled: ClassVar = "an SVM that is smooth over the labelled rows only"
 
-    def __init__(
-        self,
-        *,
-        loss: str = "squared_hinge",
-        alpha: Any = None,
-        manifold: Any = None,
-        kernel: str = "rbf",
-        bandwidth: Any = None,
-        n_neighbors: int = 6,
-        graph: GraphWeights = "heat",
-        normalized: bool = False,
-        threshold: str = "margin",
-        prior: Any = None,
-        cv: Any = 5,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.loss = loss
-        self.alpha = alpha
-        self.manifold = manifold
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.normalized = normalized
-        self.threshold = threshold
-        self.prior = prior
-        self.cv = cv
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    loss: str = "squared_hinge"
+    alpha: Any = None
+    manifold: Any = None
+    kernel: str = "rbf"
+    n_neighbors: int = 6
+    graph: GraphWeights = "heat"
+    normalized: bool = False
+    threshold: str = "margin"
 
     def _grid(self) -> dict[str, Sequence[float]]:
         if self.loss not in MACHINES:

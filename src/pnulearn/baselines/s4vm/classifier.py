@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 from pnulearn._arrays import AnyArray
+from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
@@ -22,6 +23,7 @@ TIE = 1e-6  # votes this close to even are left to the supervised SVM
 STEPS = 600  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
 
 
+@parameters
 class S4VM(Rival):
     """A semi-supervised SVM that would rather repeat the supervised SVM than do worse.
 
@@ -37,26 +39,12 @@ class S4VM(Rival):
         cost of a margin error on a labelled and on an unlabelled row; None searches 10⁻⁵ … 10².
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
-    bandwidth : float, array or None
-        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     n_starts, n_separators
         labellings to start from, and separators kept of those found.
     caution
         how many rows won outweigh one row lost.
     prior
         the mean label of all rows is kept within 0.1 of what this share of positives in U implies.
-    cv : int, splitter or pairs
-        Number of folds, a scikit-learn splitter, or pairs of row numbers.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    verbose : int
-        1 reports progress.
 
     Examples
     --------
@@ -72,38 +60,12 @@ class S4VM(Rival):
     _multi_class: ClassVar = False
     _cheaper: ClassVar = "Fewer n_starts, or a random part of the unlabelled rows, cost less."
 
-    def __init__(
-        self,
-        *,
-        C: Any = 1.0,
-        C_unlabeled: Any = None,
-        kernel: str = "rbf",
-        bandwidth: Any = None,
-        n_starts: int = 100,
-        n_separators: int = 10,
-        caution: float = 3.0,
-        prior: Any = None,
-        cv: Any = 5,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.n_starts = n_starts
-        self.n_separators = n_separators
-        self.caution = caution
-        self.prior = prior
-        self.cv = cv
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: Any = 1.0
+    C_unlabeled: Any = None
+    kernel: str = "rbf"
+    n_starts: int = 100
+    n_separators: int = 10
+    caution: float = 3.0
 
     def _grid(self) -> dict[str, Sequence[float]]:
         for name in ("n_starts", "n_separators"):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
@@ -16,6 +17,7 @@ from pnulearn.baselines.wellsvm.label_generation import complete_labels, share_o
 WORK = 80  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
 
 
+@parameters
 class WellSVM(Rival):
     """A large-margin classifier of labelled and unlabelled rows, by a convex relaxation over the unknown labels.
 
@@ -33,22 +35,8 @@ class WellSVM(Rival):
         cost C_i of a labelled and of an unlabelled row; None searches 10⁻⁵ … 10².
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
-    bandwidth : float, array or None
-        σ of the Gaussian kernel, or candidates; None searches multiples of the median distance.
     prior
         share of positives forced on the unlabelled rows; "labeled" is the original's choice.
-    cv : int, splitter or pairs
-        Number of folds, a scikit-learn splitter, or pairs of row numbers.
-    unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
-    pos_label : object, optional
-        The positive class, by default the greater label.
-    random_state : int, RandomState or None
-        Seed; an int makes the result repeatable.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    verbose : int
-        1 reports progress.
 
     Examples
     --------
@@ -63,32 +51,9 @@ class WellSVM(Rival):
     _multi_class: ClassVar = False
     _cheaper: ClassVar = "A random part of the unlabelled rows costs less."
 
-    def __init__(
-        self,
-        *,
-        C: Any = 1.0,
-        C_unlabeled: Any = None,
-        kernel: str = "rbf",
-        bandwidth: Any = None,
-        prior: Any = None,
-        cv: Any = 5,
-        unlabeled: Any = None,
-        pos_label: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.prior = prior
-        self.cv = cv
-        self.unlabeled = unlabeled
-        self.pos_label = pos_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: Any = 1.0
+    C_unlabeled: Any = None
+    kernel: str = "rbf"
 
     def _grid(self) -> dict[str, Sequence[float]]:
         return {"C": candidates("C", self.C), "C_unlabeled": candidates("C_unlabeled", self.C_unlabeled)}
