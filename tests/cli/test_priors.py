@@ -125,5 +125,5 @@ def test_a_prior_in_doubt_is_doubted_by_fit_and_info(capsys, customers, tmp_path
     model = tmp_path / "doubt.pnu"
     messages = answer(capsys, "fit", customers, "-l", "bought", "--prior", "0.9", "-m", model, *FAST).err
     assert messages.count("warning: --prior 0.9 was given, but") == 1
-    assert "warning: --prior 0.9 was given, but" in answer(capsys, "info", model).err
+    assert "--prior 0.9 was given, but" in answer(capsys, "info", model).out
     assert "0.9 was given" in as_json(capsys, "info", model)["prior_doubt"]

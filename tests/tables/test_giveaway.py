@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pnulearn.tables import Table, learn_plan
-from pnulearn.tables.giveaway import name_giveaways, separation
+from pnulearn.tables.giveaway import find_giveaways, separation
 
 rng = np.random.default_rng(0)
 Y = rng.random(300) < 0.4
@@ -16,7 +16,7 @@ STRONG = rng.normal(size=300) + 2 * Y
 def named(**columns):
     table = Table(pa.table({"strong": STRONG, **columns}), "t")
     plan = learn_plan(table)
-    return [remark.split("'")[1] for remark in name_giveaways(plan, plan.features(table)[0], CODES)]
+    return list(find_giveaways(plan, plan.features(table)[0], CODES))
 
 
 def test_strong_columns_are_no_giveaways():
@@ -37,12 +37,21 @@ def test_a_column_that_knows_the_label_is_named(column):
     assert named(leak=column) == ["leak"]
 
 
-def test_few_labels_or_other_classes_say_nothing():
+def test_few_labels_or_unrelated_classes_say_nothing():
     table = Table(pa.table({"leak": np.where(Y, 1.0, 0.0), "strong": STRONG}), "t")
     plan = learn_plan(table)
     X, _ = plan.features(table)
-    assert name_giveaways(plan, X, np.where(np.arange(300) < 15, Y, -1)) == []
-    assert name_giveaways(plan, X, np.arange(300) % 3) == []
+    assert find_giveaways(plan, X, np.where(np.arange(300) < 15, Y, -1)) == {}
+    assert find_giveaways(plan, X, np.arange(300) % 3) == {}
+
+
+def test_of_three_classes_all_must_be_told():
+    """One class that stands apart is what petals of irises do; a column that knows all three knows the label."""
+    kinds = np.arange(300) % 3
+    columns = {"all": 10.0 * kinds + rng.normal(size=300), "one": 10.0 * (kinds == 2) + rng.normal(size=300)}
+    table = Table(pa.table(columns), "t")
+    plan = learn_plan(table)
+    assert list(find_giveaways(plan, plan.features(table)[0], kinds)) == ["all"]
 
 
 def test_the_separation_by_many_pieces_is_that_of_new_rows():

@@ -19,6 +19,7 @@ from pnulearn._learning.tally import Tally
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
 from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics.quality import count_decisions
 from pnulearn.metrics.risk import estimate_risk
 from pnulearn.priors.estimate import PriorEstimate
 
@@ -76,6 +77,7 @@ class Contest:
             mix=float(search.mixes[mix]),
             alpha=float(search.alphas[alpha]),
             risk=validation_risk(validated, judging, self.prior),
+            decisions=validation_decisions(validated, judging),
             prior_doubt=self._doubt(validated, judging),
             n_features_in=validated.X.shape[1],
             feature_names_in=feature_names,
@@ -124,3 +126,13 @@ def validation_risk(rows: Samples, scores: AnyArray, prior: PriorEstimate) -> Ri
     if not ((positive and negative) or ((positive or negative) and population)):
         return None
     return estimate_risk([scores[0, g] for g in groups], prior, weights=[rows.weight[g] for g in groups])
+
+
+def validation_decisions(rows: Samples, scores: AnyArray) -> AnyArray | None:
+    """What rows of every class, and those that stand for the population, are called by held-out scores (K, n)."""
+    scored = np.isfinite(scores.sum(axis=0))
+    if not scored.any():
+        return None
+    called = (scores[0] > 0).astype(int) if rows.n_classes == 2 else np.nan_to_num(scores).argmax(axis=0)
+    groups = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
+    return count_decisions([g[scored[g]] for g in (*groups, rows.population)], called, rows.n_classes, rows.weight)

@@ -39,6 +39,7 @@ class Learnt:
     n_iter: int = 1
     converged: bool = True
     prior_doubt: str | None = None
+    decisions: AnyArray | None = None
 
     def attributes(self) -> dict[str, Any]:
         """Names with the underscore, and values."""

@@ -7,7 +7,7 @@ import sys
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,6 +37,11 @@ from pnulearn.cli.options import (
     refuse_outputs,
 )
 from pnulearn.cli.prior import count_classes, drawn_facts
+from pnulearn.cli.screen import learnt_from, show_verdict
+
+if TYPE_CHECKING:
+    from pnulearn.priors.narrowing import Narrowing
+    from pnulearn.tables.model import Fitted
 
 
 class Risk(StrEnum):
@@ -120,6 +125,7 @@ def fit(
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.model import fit_table
+    from pnulearn.tables.verdict import reach_verdict
 
     with waiting(f"Learning from {table.n_rows} rows ..."):
         fitted = fit_table(
@@ -148,7 +154,14 @@ def fit(
     left_out = [item for item in fitted.model.plan.left_out.items() if item[0] not in said]
     remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out)
     _write(fitted, model, report, overwrite)
-    show_facts(_facts(fitted, drawn, model, report), json)
+    narrowing = fitted.narrow_prior()
+    verdict = reach_verdict(fitted.model, narrowing)
+    facts = _facts(fitted, drawn, narrowing)
+    if json:
+        written = {"model": None if model is None else str(model), "report": None if report is None else str(report)}
+        show_facts({"verdict": verdict.facts()} | facts | written, json)
+    else:
+        show_verdict(verdict, learnt_from(fitted.model), *(f"Written: {path}" for path in (model, report) if path))
     if model is None:
         remark("The model was not saved: pass --model FILE to keep it.")
 
@@ -171,12 +184,11 @@ def _said(labels: Drawn | None, sampling: Sampling | None) -> Drawn | None:
     return labels or old
 
 
-def _facts(fitted: Any, drawn: Drawn | None, model: Path | None, report: Path | None) -> dict[str, Any]:
+def _facts(fitted: Fitted, drawn: Drawn | None, narrowing: Narrowing | None) -> dict[str, Any]:
     from pnulearn.cli.info import describe
 
     estimate = fitted.model.classifier.prior_estimate_
     facts = describe(fitted.model) | drawn_facts(drawn, estimate, count_classes(fitted.codes))
-    narrowing = fitted.narrow_prior()
     if narrowing is not None and narrowing.is_costly:
         facts |= {"prior_cost": narrowing.cost, "prior_advice": str(narrowing)}
-    return facts | {"model": None if model is None else str(model), "report": None if report is None else str(report)}
+    return facts

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import in_options, remark, show_facts
+from pnulearn.cli.console import show_facts
 from pnulearn.cli.options import Json
+from pnulearn.cli.screen import show_verdict
 
 if TYPE_CHECKING:
     from pnulearn.tables.model import TableModel
@@ -20,11 +21,13 @@ def info(
 ) -> None:
     """Show what a model file holds."""
     from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables.verdict import reach_verdict
 
     found = load_table_model(model)
-    if found.classifier.prior_doubt_:
-        remark(in_options(found.classifier.prior_doubt_), kind="warning")
-    show_facts(describe(found), json)
+    verdict = reach_verdict(found)
+    if not json:
+        show_verdict(verdict)
+    show_facts(describe(found) | ({"verdict": verdict.facts()} if json else {}), json)
 
 
 def describe(model: TableModel) -> dict[str, Any]:

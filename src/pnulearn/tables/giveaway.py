@@ -14,30 +14,30 @@ FEWEST = 10  # labelled rows of either class
 TOO_GOOD = 0.98
 
 
-def name_giveaways(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> list[str]:
-    """Remarks on columns that alone separate two classes; codes are 1, 0 and −1 for P, N and U."""
+def find_giveaways(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> dict[str, float]:
+    """Columns that alone separate the classes, with the area that they reach; codes are −1 for unlabelled rows."""
     labeled = codes >= 0
     y = codes[labeled]
-    if set(np.unique(y)) != {0, 1} or np.bincount(y).min() < FEWEST:
-        return []
-    remarks, place = [], 0
-    for column in plan.columns:
-        width = len(column.feature_names)
-        area = separation(X[labeled, place : place + width], y)
-        place += width
-        if area > TOO_GOOD:
-            remarks.append(
-                f"Column {column.name!r} alone tells the labelled rows apart (AUC {area:.2f} on {len(y)} rows). If it "
-                f"is filled in after the label is known, the model is worthless: pass --drop {column.name!r}."
-            )
-    return remarks
+    counts = np.unique(y, return_counts=True)[1]
+    if len(counts) < 2 or counts.min() < FEWEST:
+        return {}
+    ends = np.cumsum([len(column.feature_names) for column in plan.columns])[:-1]
+    parts = zip(plan.columns, np.split(X[labeled], ends, axis=1), strict=True)
+    areas = {column.name: separation(part, y) for column, part in parts}
+    return {name: area for name, area in areas.items() if area > TOO_GOOD}
 
 
 def separation(part: AnyArray, y: AnyArray) -> float:
-    """Area under the ROC curve of one column: of its values as they are, or out of fold if it has several features."""
-    if part.shape[1] == 1:
+    """Area under the ROC curve of one column: out of fold, or of its values as they are if it has one feature.
+
+    Of more than two classes each is told from all others, and the mean counts: one class that stands apart is no
+    giveaway.
+    """
+    two = len(np.unique(y)) == 2
+    if two and part.shape[1] == 1:
         area = roc_auc_score(y, part[:, 0])
         return float(max(area, 1 - area))
     tree = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=3, random_state=0)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    return float(roc_auc_score(y, cross_val_predict(tree, part, y, cv=folds, method="predict_proba")[:, 1]))
+    shares = cross_val_predict(tree, part, y, cv=folds, method="predict_proba")
+    return float(roc_auc_score(y, shares[:, 1]) if two else roc_auc_score(y, shares, multi_class="ovr"))

@@ -23,7 +23,7 @@ from pnulearn._problem.labels import decode_labels
 from pnulearn._tables.frames import as_table
 from pnulearn._tables.table import Table
 from pnulearn.priors.narrowing import Narrowing, after_random_labels
-from pnulearn.tables.giveaway import name_giveaways
+from pnulearn.tables.giveaway import find_giveaways
 from pnulearn.tables.marks import MARKS, read_marks
 from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
 from pnulearn.tables.recognition import MOST_CATEGORIES
@@ -47,6 +47,7 @@ class FitRecord:
     versions: dict[str, str]
     command: str = ""
     remarks: list[str] = field(default_factory=list)
+    giveaways: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def fit_table(
     X, _ = plan.features(table)
     X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
-    giveaways = name_giveaways(plan, X, labels.codes)
+    giveaways = find_giveaways(plan, X, labels.codes)
     marked = None if at_random is None else read_marks(table, at_random, rows, labels.codes)
     classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters)
     classifier.fit(X, labels, at_random=marked)
@@ -217,7 +218,8 @@ def fit_table(
         time.perf_counter() - start,
         _versions(),
         command,
-        [*table.remarks, *targets.remarks, *giveaways, *remarks],
+        [*table.remarks, *targets.remarks, *remarks],
+        giveaways,
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
 

@@ -1,0 +1,105 @@
+"""What is wrong with a model is said before any number, with what to do about it."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pnulearn.priors import PriorEstimate
+from pnulearn.tables import Table
+from pnulearn.tables.model import fit_table
+from pnulearn.tables.verdict import reach_verdict
+
+FAST = {"kernel": "linear", "cv": 3, "alpha": 0.01}
+
+
+def table_of(n=400, n_labels=80, gap=3.0, share=0.3, seed=0, classes=2, **more):
+    """Columns x and z tell the classes apart; more columns are made from the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(classes, n, p=[1 - share, share] if classes == 2 else None)
+    words = np.array(["no", "yes"] if classes == 2 else ["a", "b", "c"])[truth].astype(object)
+    words[n_labels:] = None
+    columns = {"x": gap * (truth == 1) + rng.normal(size=n), "z": gap * (truth == 2) + rng.normal(size=n), "y": words}
+    return Table(pa.table(columns | {name: make(truth, rng) for name, make in more.items()}), "t")
+
+
+def verdict_of(table, **options):
+    fitted = fit_table(table, "y", **FAST | options)
+    return reach_verdict(fitted.model, fitted.narrow_prior())
+
+
+def concerns_of(table, **options):
+    return [concern.name for concern in verdict_of(table, **options).concerns]
+
+
+def test_a_good_model_is_called_useful_beside_the_yardstick():
+    found = verdict_of(table_of(), prior=0.3)
+    assert found.concerns == ()
+    assert found.headline.startswith("Useful: it errs on about")
+    assert "always answering 'no' errs on 30 %" in found.headline
+    names = [measure.name for measure in found.measures]
+    assert names == ["error", "yardstick", "precision", "recall", "lift", "prior"]
+
+
+def test_a_model_that_calls_hardly_anything_positive_says_so_first():
+    found = verdict_of(table_of(gap=0.2, share=0.2), prior=0.2)
+    assert found.headline.startswith("Do not rely on this model yet: it calls")
+    assert "'yes', where about 20 % should be" in found.headline
+    assert "Label more rows (now 80)" in found.advice
+    assert found.concerns[0].grave
+
+
+@pytest.mark.parametrize(("errors", "grave"), [(0.5, True), (0.42, False), (0.1, None)])
+def test_a_model_that_is_no_better_than_the_larger_class_says_with_what_chance(errors, grave):
+    model = fit_table(table_of(share=0.5), "y", prior=0.5, **FAST).model
+    right, wrong = 40 * (1 - errors), 40 * errors
+    model.classifier.decisions_ = np.array([[right, wrong], [wrong, right], [160, 160]])
+    model.classifier.risk_ = None
+    found = [concern for concern in reach_verdict(model).concerns if concern.name == "no_better"]
+    assert [concern.grave for concern in found] == ([] if grave is None else [grave])
+    assert all("the chance that it is better is" in concern.what for concern in found)
+
+
+def test_a_prior_that_is_hardly_known_is_a_concern_with_three_ways_out():
+    found = verdict_of(table_of(n_labels=20, gap=1.5), prior=PriorEstimate.of_range(0.05, 0.6))
+    concern = next(concern for concern in found.concerns if concern.name == "prior_hardly_known")
+    assert "anything from 5.0 % to 60 %" in concern.what
+    for option in ("--prior 0.1..0.3", "--labels random", "--at-random COLUMN"):
+        assert option in concern.remedy
+
+
+def test_few_labels_leave_an_interval_wider_than_useful():
+    assert "wide_interval" in concerns_of(table_of(n_labels=14, gap=1.2, share=0.5), prior=0.5)
+
+
+def test_a_column_that_gives_the_label_away_comes_before_the_praise():
+    found = verdict_of(table_of(leak=lambda truth, rng: 5.0 * truth + rng.random(len(truth))), prior=0.35)
+    assert found.headline.startswith("Use with care")
+    assert "Column 'leak' alone" in found.headline
+    assert "--drop 'leak'" in found.advice
+
+
+def test_a_prior_that_the_rows_contradict_is_said_first():
+    with pytest.warns(UserWarning, match="prior"):
+        found = verdict_of(table_of(n=2_000, n_labels=400, gap=4.0), prior=0.5)
+    assert found.concerns[0].name == "prior_doubted"
+
+
+def test_three_classes_have_a_verdict_too():
+    found = verdict_of(table_of(classes=3, n_labels=150))
+    assert "always answering" in found.headline
+    facts = found.facts()
+    assert set(facts["precision"]) == {"a", "b", "c"}
+    assert facts["error"]["low"] < facts["error"]["value"] < facts["error"]["high"]
+
+
+def test_a_saved_model_keeps_its_verdict(tmp_path):
+    from pnulearn import load
+
+    fitted = fit_table(table_of(), "y", prior=0.3, **FAST)
+    fitted.model.save(tmp_path / "m.pnu")
+    assert reach_verdict(load(tmp_path / "m.pnu")) == reach_verdict(fitted.model)
+
+
+def test_the_error_is_that_of_the_classifier():
+    fitted = fit_table(table_of(), "y", prior=0.3, **FAST)
+    assert reach_verdict(fitted.model).quality.error == fitted.model.classifier.risk_
