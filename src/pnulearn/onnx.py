@@ -92,8 +92,9 @@ class _Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(value, name))
         return name
 
-    def apply(self, operator: str, *inputs: str, name: str, **attributes: Any) -> str:
-        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], **attributes))
+    def apply(self, operator: str, *inputs: str, name: str, also: tuple[str, ...] = (), **attributes: Any) -> str:
+        """Add a node; `also` are results beside the one that is named."""
+        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name, *also], **attributes))
         return name
 
     def output(self, name: str, kind: np.dtype, shape: list[Any]) -> None:
@@ -109,8 +110,8 @@ class _Graph:
 def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
     """Label, score and probability from the scores (n, 1) or (n, classes)."""
     two, is_text = len(model.classes_) == 2, model.classes_.dtype.kind == "U"
-    share = _share(graph, getattr(model, "calibration_", None), scores)
-    code = _answer_two(graph, scores, share) if two else _answer_many(graph, scores, share, model.prior_)
+    answer = _answer_two if two else _answer_many
+    code = answer(graph, scores, model)
     names = model.classes_.astype(object) if is_text else model.classes_
     graph.apply("Gather", graph.constant("classes", names), code, name="label")
     graph.output("label", names.dtype, ["n"])
@@ -118,33 +119,48 @@ def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
     graph.output("probability", np.dtype(float), ["n", len(model.classes_)])
 
 
-def _share(graph: _Graph, calibration: AnyArray | None, scores: str) -> str:
-    """The probability that every score stands for by itself."""
-    if calibration is not None:
-        slope, shift = graph.constant("slope", calibration[:, 0]), graph.constant("shift", calibration[:, 1])
-        odds = graph.apply("Add", graph.apply("Mul", scores, slope, name="sloped"), shift, name="log_odds")
-        return graph.apply("Sigmoid", odds, name="share")
-    zero, one, half = (graph.constant(f"share{v}", np.array(v)) for v in (0.0, 1.0, 0.5))
-    shifted = graph.apply("Mul", graph.apply("Add", scores, one, name="shifted"), half, name="half")
-    return graph.apply("Min", graph.apply("Max", shifted, zero, name="above"), one, name="share")
-
-
-def _answer_two(graph: _Graph, scores: str, share: str) -> str:
+def _answer_two(graph: _Graph, scores: str, model: PNUClassifier) -> str:
     """Draw score and probability; the class code is named."""
-    last, one = graph.constant("axis", np.array([1])), graph.constant("one", np.array(1.0))
-    score = graph.apply("Squeeze", scores, last, name="score")
+    calibration = getattr(model, "calibration_", None)
+    zero, one = graph.constant("bottom", np.array(0.0)), graph.constant("top", np.array(1.0))
+    if calibration is None:
+        above = graph.apply("Max", _halved(graph, scores), zero, name="above")
+        share = graph.apply("Min", above, one, name="share")
+    else:
+        share = graph.apply("Sigmoid", _log_odds(graph, scores, calibration), name="share")
     graph.apply("Concat", graph.apply("Sub", one, share, name="other"), share, name="probability", axis=1)
-    above = graph.apply("Greater", score, graph.constant("threshold", np.array(0.0)), name="above_zero")
-    return graph.apply("Cast", above, name="code", to=7)
+    score = graph.apply("Squeeze", scores, graph.constant("axis", np.array([1])), name="score")
+    return graph.apply("Cast", graph.apply("Greater", score, zero, name="above_zero"), name="code", to=7)
 
 
-def _answer_many(graph: _Graph, scores: str, share: str, shares: Any) -> str:
-    """Shares are made to add up to one; the prior stands where all are zero."""
-    last, one = graph.constant("axis", np.array([1])), graph.constant("one", np.array(1.0))
-    total = graph.apply("ReduceSum", share, last, name="total", keepdims=1)
-    some = graph.apply("Greater", total, graph.constant("nothing", np.array(0.0)), name="some")
-    divisor = graph.apply("Where", some, total, one, name="divisor")
-    normal = graph.apply("Div", share, divisor, name="normal")
-    prior = graph.constant("prior", np.asarray(shares, dtype=float))
-    graph.apply("Where", some, normal, prior, name="probability")
+def _answer_many(graph: _Graph, scores: str, model: PNUClassifier) -> str:
+    calibration = getattr(model, "calibration_", None)
+    if calibration is None:
+        _draw_nearest_distribution(graph, _halved(graph, scores), len(model.classes_))
+    else:
+        negative = graph.apply("Neg", _log_odds(graph, scores, calibration), name="negative")
+        log_share = graph.apply("Neg", graph.apply("Softplus", negative, name="softplus"), name="log_share")
+        graph.apply("Softmax", log_share, name="probability", axis=1)
     return graph.apply("ArgMax", graph.apply("Identity", scores, name="score"), name="code", axis=1, keepdims=0)
+
+
+def _draw_nearest_distribution(graph: _Graph, rows: str, n_classes: int) -> None:
+    """`calibration.nearest_distribution`, whose sums of the greatest k are products with a triangle."""
+    triangle = np.triu(np.ones((n_classes, n_classes))) / np.arange(1.0, n_classes + 1)
+    ordered = graph.apply("TopK", rows, graph.constant("all", np.array([n_classes])), name="ordered", also=("places",))
+    sums = graph.apply("MatMul", ordered, graph.constant("triangle", triangle), name="sums")
+    parts = graph.constant("parts", 1 / np.arange(1.0, n_classes + 1))
+    levels = graph.apply("Sub", sums, parts, name="levels")
+    tau = graph.apply("ReduceMax", levels, graph.constant("axis", np.array([1])), name="tau", keepdims=1)
+    graph.apply("Relu", graph.apply("Sub", rows, tau, name="beyond"), name="probability")
+
+
+def _halved(graph: _Graph, scores: str) -> str:
+    """(1 + g) / 2, the probability that the score of a squared loss stands for."""
+    shifted = graph.apply("Add", scores, graph.constant("unit", np.array(1.0)), name="shifted")
+    return graph.apply("Mul", shifted, graph.constant("half", np.array(0.5)), name="halved")
+
+
+def _log_odds(graph: _Graph, scores: str, calibration: AnyArray) -> str:
+    slope, shift = graph.constant("slope", calibration[:, 0]), graph.constant("shift", calibration[:, 1])
+    return graph.apply("Add", graph.apply("Mul", scores, slope, name="sloped"), shift, name="log_odds")

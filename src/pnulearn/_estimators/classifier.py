@@ -102,7 +102,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     n_iter_, converged_
         most iterations that a fit took, and whether all met their tolerance.
     calibration_
-        slope and shift from scores to log-odds, None for the squared loss.
+        slope and shift (0) from scores to log-odds, None for the squared loss.
     validation_scores_
         scores of rows that were held out when they were scored (out of fold, or of X_val).
     coef_, intercept_, centers_, bandwidths_
@@ -263,12 +263,14 @@ class PNUClassifier(PartiallyLabeledClassifier):
     def predict_proba(self, X: Any) -> AnyArray:
         """Class probabilities under the population prior, columns as in `classes_`.
 
+        The likeliest class is the one that `predict` answers, whatever the loss.
+
         Parameters
         ----------
         X : array, sparse matrix or data frame (rows, columns)
             Features.
         """
-        return probabilities(self.decision_function(X), getattr(self, "calibration_", None), self.prior_)
+        return probabilities(self.decision_function(X), getattr(self, "calibration_", None))
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + learnt_table(self)

@@ -3,67 +3,101 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, softmax
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.tally import validation_mix
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.objectives import objective, shares_in_means
+from pnulearn._solvers.objectives import Objective, objective, shares_in_means
 from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Logistic, Loss
 from pnulearn.risks import pnu
 
 PENALTY = 1e-3
+LEAST_SLOPE = 1e-3  # of scores in units of their size; scores that point the wrong way say nothing
+JUST_MORE_LIKELY = np.nextafter(0.5, 1)
 
 
 def score_calibration(loss: Loss, scores: AnyArray, rows: Samples, prior: AnyArray) -> AnyArray | None:
     """Slope and shift of the log-odds for each output, shape (K, 2), or None if scores are 2 P(+|x) − 1.
 
-    The link of the loss says whether scores are 2 P(+|x) − 1 or log-odds. Without one they tell the order of rows
-    and no more, so log-odds are fitted to `scores` (K, n) of rows that the model has not seen; NaN marks
-    rows without.
+    The link of the loss says whether scores are 2 P(+|x) − 1 or log-odds. Without one they tell the order of rows and,
+    by their sign, on which side of 1/2 P(+|x) lies, and no more: the slope is fitted to `scores` (K, n) of rows that
+    the model has not seen (NaN marks rows without). There is one slope and no shift, so that the likeliest class is the
+    one with the greatest score, which is what `predict` answers.
     """
     if loss.link == "identity":
         return None
-    if loss.link == "logit":
-        return np.tile([1.0, 0.0], (len(scores), 1))
-    outputs = [1] if len(scores) == 1 else range(len(scores))
-    return np.array([platt(g, rows, prior, own) for g, own in zip(scores, outputs, strict=True)])
+    slope = 1.0 if loss.link == "logit" else fit_slope(scores, rows, prior)
+    return np.tile([slope, 0.0], (len(scores), 1))
 
 
-def platt(scores: AnyArray, rows: Samples, prior: AnyArray, own: int = 1) -> tuple[float, float]:
-    """(A, B) with A ≥ 0 such that A g + B are the log-odds of class `own`, by the PNU risk of the logistic loss.
+def fit_slope(scores: AnyArray, rows: Samples, prior: AnyArray) -> float:
+    """A > 0 such that A g are the log-odds of each output's class, by the PNU risk of the logistic loss.
 
     The risk is written in the population prior, so the probabilities are right for the population whatever the share
     of positives among the labels, and unlabelled rows help to fit them.
     """
+    outputs = [1] if len(scores) == 1 else range(len(scores))
+    terms = [_log_odds_risk(g, rows, prior, own) for g, own in zip(scores, outputs, strict=True)]
+    g = np.concatenate([g[~np.isnan(g)] for g in scores])
+    unit = float(np.sqrt(np.mean(g**2))) or 1.0
+    weight, side, slope = (np.concatenate(parts) for parts in zip(*terms, strict=True))
+    total = Objective(Logistic(), weight, side, slope)
+    found = SmoothProblem(FeatureMatrix(g[:, None] / unit)).minimize(total, PENALTY * len(scores))
+    return max(float(found.coef[0]), LEAST_SLOPE) / unit
+
+
+def _log_odds_risk(scores: AnyArray, rows: Samples, prior: AnyArray, own: int) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Weight, side and slope of every row that has a score, with class `own` as P."""
     seen = np.flatnonzero(~np.isnan(scores))
-    g, codes, weight = scores[seen], rows.codes[seen], rows.weight[seen]
+    codes, weight = rows.codes[seen], rows.weight[seen]
     population = np.flatnonzero(np.isin(seen, rows.population))
     labeled = np.bincount(codes[codes >= 0], weights=weight[codes >= 0], minlength=len(prior))
     mix = validation_mix(prior, labeled, float(weight[population].sum()), own)
-    unit = float(np.sqrt(np.mean(g**2))) or 1.0
-    shares = shares_in_means(codes, weight, population, prior, own)
-    problem = SmoothProblem(FeatureMatrix(g[:, None] / unit, intercept=True))
-    found = problem.minimize(objective(pnu(prior[own], mix), Logistic(), shares), PENALTY)
-    if found.coef[0] <= 0:  # scores that point the wrong way say nothing
-        return 0.0, float(logit(prior[own]))
-    return float(found.coef[0]) / unit, found.intercept
+    risk = objective(pnu(prior[own], mix), Logistic(), shares_in_means(codes, weight, population, prior, own))
+    return risk.weight, risk.side, risk.slope
 
 
-def probabilities(scores: AnyArray, calibration: AnyArray | None, prior: AnyArray | float) -> AnyArray:
+def probabilities(scores: AnyArray, calibration: AnyArray | None) -> AnyArray:
     """Class probabilities, one column per class, from scores (n,) of two classes or (n, K) of more.
 
-    >>> probabilities(np.array([0.0, 0.5, 2.0]), None, 0.5).tolist()
+    >>> probabilities(np.array([0.0, 0.5, 2.0]), None).tolist()
     [[0.5, 0.5], [0.25, 0.75], [0.0, 1.0]]
     """
-    if calibration is None:
-        share = np.clip((1 + scores) / 2, 0, 1)
-    else:
-        slope, shift = calibration[0] if scores.ndim == 1 else calibration.T
-        share = expit(slope * scores + shift)
     if scores.ndim == 1:
+        share = np.clip((1 + scores) / 2, 0, 1) if calibration is None else expit(_log_odds(scores, calibration[0]))
+        share = np.where((scores > 0) & (share == 0.5), JUST_MORE_LIKELY, share)
         return np.column_stack([1 - share, share])
-    total = share.sum(axis=1, keepdims=True)
-    return np.where(total > 0, share / np.where(total > 0, total, 1), prior)
+    if calibration is None:
+        share = nearest_distribution((1 + scores) / 2)
+    else:
+        share = softmax(log_expit(_log_odds(scores, calibration.T)), axis=1)  # shares divided by their sum
+    return _without_ties(share, scores.argmax(axis=1))
+
+
+def _log_odds(scores: AnyArray, calibration: AnyArray) -> AnyArray:
+    slope, shift = calibration
+    return slope * scores + shift
+
+
+def nearest_distribution(rows: AnyArray) -> AnyArray:
+    """The probabilities that are nearest to each row: max(v − τ, 0), with τ such that they add up to one.
+
+    For two classes whose shares add up to one this cuts them off at 0 and 1.
+
+    >>> nearest_distribution(np.array([[0.2, 0.9, 0.3], [1.5, -0.2, -0.3]])).round(3).tolist()
+    [[0.067, 0.767, 0.167], [1.0, 0.0, 0.0]]
+    """
+    greatest_first = -np.sort(-rows, axis=1)
+    tau = ((greatest_first.cumsum(axis=1) - 1) / np.arange(1, rows.shape[1] + 1)).max(axis=1, keepdims=True)
+    return np.maximum(rows - tau, 0)
+
+
+def _without_ties(share: AnyArray, winner: AnyArray) -> AnyArray:
+    """Where rounding has made other classes as likely as the winner, it is ahead by the last bit."""
+    here, top = np.arange(len(share)), share.max(axis=1, initial=0)
+    tied = (share[here, winner] == top) & (share.argmax(axis=1) != winner)
+    share[here[tied], winner[tied]] = np.nextafter(top[tied], 2)
+    return share

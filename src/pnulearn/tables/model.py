@@ -138,7 +138,7 @@ class Fitted:
     def probability(self) -> AnyArray:
         """Of the positive of two classes, for every row, from scores that were held out."""
         classifier = self.model.classifier
-        return probabilities(classifier.validation_scores_, classifier.calibration_, classifier.prior_)[:, 1]
+        return probabilities(classifier.validation_scores_, classifier.calibration_)[:, 1]
 
     def narrow_prior(self) -> Narrowing | None:
         """What the unknown prior costs and what labels drawn at random would tell; None if it is known."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._learning.calibration import probabilities
 from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
@@ -69,8 +69,8 @@ class EntropyRegularizedClassifier(Rival):
             Features.
         """
         check_is_fitted(self)
-        own = expit(self.decision_function(X))
-        return np.column_stack([1 - own, own]) if own.ndim == 1 else own / own.sum(axis=1, keepdims=True)
+        scores = self.decision_function(X)
+        return probabilities(scores, np.tile([1.0, 0.0], (1 if scores.ndim == 1 else scores.shape[1], 1)))
 
     def _grid(self) -> dict[str, Sequence[float]]:
         return {"alpha": candidates("alpha", self.alpha), "entropy": candidates("entropy", self.entropy, zero=True)}
