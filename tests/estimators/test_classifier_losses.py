@@ -224,7 +224,7 @@ def test_progress_is_shown_for_every_bandwidth_and_fold(gaussians, capsys):
     PNUClassifier(loss="logistic", verbose=1, cv=3, **candidates("rbf")).fit(X, y)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 6
-    assert "6 of 6 grids solved, bandwidth 2 of 2" in lines[-1]
+    assert "6 of 6 grids solved" in lines[-1]
 
 
 def test_every_name_that_can_be_trained_is_tested_here():

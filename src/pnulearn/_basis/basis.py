@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -74,6 +75,11 @@ class Basis(ABC):
     @abstractmethod
     def features(self, prepared: AnyArray, index: int) -> AnyArray:
         """Features under bandwidth number `index`, shape (n_rows, size)."""
+
+    def every_features(self, prepared: AnyArray, indices: Sequence[int]) -> Iterator[tuple[int, AnyArray]]:
+        """Features under several bandwidths with their numbers, in any order; each is valid until the next."""
+        for index in indices:
+            yield index, self.features(prepared, index)
 
     @abstractmethod
     def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:

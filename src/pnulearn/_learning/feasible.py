@@ -61,11 +61,11 @@ def _refuse_more_classes(risk: str, classes: AnyArray) -> None:
         raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
 
 
-def refuse_if_too_large(n_rows: int, basis: Basis) -> None:
+def refuse_if_too_large(needed: int, what: str, basis: Basis) -> None:
     """Stop before any work rather than in the middle of it, when memory is exhausted."""
-    needed, memory = 8 * n_rows * basis.size * (len(basis.bandwidths) + 2), free_memory()
+    memory = free_memory()
     if needed > 0.8 * memory:
         raise MemoryError(
-            f"{n_rows} rows x {basis.size} basis functions need about {needed / 2**30:.1f} GiB and "
+            f"{what} need about {needed / 2**30:.1f} GiB and "
             f"{memory / 2**30:.1f} GiB are free. {basis.remedy}, or fit from files in one pass."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,12 +11,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pnulearn._arrays import AnyArray
+from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._learning.block_search import BlockSearch, block_memory, prefers_blocks, suits_blocks
 from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.contest import Contest
 from pnulearn._learning.feasible import feasible_risk, refuse_if_too_large
 from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.search import Explored, Problem, assemble, explore
+from pnulearn._learning.search import Model, Problem, Road, RowSearch, V, Validated
+from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings
 from pnulearn._learning.splits import content_splits, own_splits
 from pnulearn._problem.folds import row_keys
@@ -41,16 +45,23 @@ def learn_from_rows(
     risk = feasible_risk(settings.risk, settings.mix, samples, classes)
     contest = _open_contest(settings, samples, classes, keys, risk)
     squash, shares = squashing(settings.loss), contest.prior.shares
-    problem = Problem(samples, shares, contest.basis, contest.mixes, settings.alphas, solver, squash, held_out=held_out)
+    problem = Problem(
+        samples,
+        shares,
+        contest.basis,
+        contest.mixes,
+        settings.alphas,
+        solver,
+        squash,
+        held_out=held_out,
+        quadratic=settings.loss.quadratic is not None,
+    )
     if held_out is None:
         own = own_splits(settings.cv, codes, kept)
         splits = own or content_splits(int(settings.cv), samples, keys, classes, contest.n_candidates)
         problem = replace(problem, splits=splits)
     with contest.solving():
-        explored = explore(problem, settings.n_jobs, settings.verbose)
-        search = contest.tabulate([result.tally for result in explored if result.tally is not None])
-        folds = _cross_weights(contest, explored) if held_out is None else []
-        model = assemble(problem, explored, search.weight, folds, settings.n_jobs)
+        search, model = _search(contest, problem)
     validated = samples if held_out is None else held_out
     learnt = contest.conclude(search, model, validated, feature_names)
     _warn_if_short(solver, settings)
@@ -60,11 +71,24 @@ def learn_from_rows(
     return replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0, calibration=calibration)
 
 
+def _search(contest: Contest, problem: Problem) -> tuple[SearchTable, Model]:
+    """All candidates and what is made of them, from features of all rows at once or, of many rows, block by block."""
+    given = problem, contest.settings.n_jobs, contest.settings.verbose
+    return _walk(contest, BlockSearch(*given)) if suits_blocks(problem) else _walk(contest, RowSearch(*given))
+
+
+def _walk(contest: Contest, road: Road[V]) -> tuple[SearchTable, Model]:
+    explored = road.explore()
+    search = contest.tabulate([result.tally for result in explored if result.tally is not None])
+    folds = _cross_weights(contest, explored, road.problem.n_folds) if road.problem.held_out is None else []
+    return search, road.assemble(explored, search.weight, folds)
+
+
 def _open_contest(settings: Settings, samples: Samples, classes: AnyArray, keys: AnyArray, risk: str) -> Contest:
     """The candidates, with the prior and with basis functions chosen by the rows' content."""
     X, codes = samples.X, samples.codes
     basis = choose_basis(settings.kernel, X, codes >= 0, keys, settings.centers, settings.bandwidth)
-    refuse_if_too_large(len(codes), basis)
+    _refuse_if_too_large(settings, samples, basis)
     prior = resolve_prior(
         settings.prior,
         X,
@@ -77,13 +101,22 @@ def _open_contest(settings: Settings, samples: Samples, classes: AnyArray, keys:
     return Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
 
 
-def _cross_weights(contest: Contest, explored: list[Explored]) -> list[AnyArray]:
+def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis) -> None:
+    """Before any work, by what the road that will be taken needs."""
+    n, n_bandwidths = len(samples.codes), len(basis.bandwidths)
+    if settings.loss.quadratic is not None and isinstance(settings.cv, int) and prefers_blocks(samples, basis):
+        needed = block_memory(samples.n_classes, settings.cv, basis) + 32 * n
+    else:
+        needed = 8 * n * basis.size * (n_bandwidths + 2)
+    refuse_if_too_large(needed, f"{n} rows x {basis.size} basis functions", basis)
+
+
+def _cross_weights(contest: Contest, explored: Sequence[Validated], n_folds: int) -> list[AnyArray]:
     """For every fold the candidates' weights as the other folds alone would have them: no row judges its own choice."""
-    n_folds = len(explored[0].judged)
     if n_folds < 2:
         return []
     tallies = [[result.tally_without(fold) for result in explored] for fold in range(n_folds)]
-    return [contest.tabulate(without).weight for without in tallies]
+    return [contest.tabulate([tally for tally in without if tally is not None]).weight for without in tallies]
 
 
 def _calibration(

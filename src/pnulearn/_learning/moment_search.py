@@ -16,9 +16,9 @@ from pnulearn._learning.tally import Tally
 from pnulearn._machine.threads import map_in_threads
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.candidates import Mixes, find_used
-from pnulearn._solvers.moments import Moments
+from pnulearn._solvers.moments import LabeledMoments, Moments
 from pnulearn._solvers.ridge import RidgeCandidates, moment_grid
-from pnulearn._solvers.ridge_problem import LabeledMoments, Population
+from pnulearn._solvers.ridge_problem import Population
 from pnulearn._statistics.packing import unpack
 from pnulearn._statistics.statistics import PNUStatistics
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
+from pnulearn._learning.progress import Done, report_progress
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine.threads import map_in_threads
 from pnulearn._problem.samples import Samples, population_of
@@ -38,6 +37,7 @@ class Problem:
     squash: Callable[[AnyArray], AnyArray] | None = None
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
+    quadratic: bool = False  # whether the loss is, so that moments are all it needs to know
 
     @cached_property
     def prepared(self) -> AnyArray:
@@ -47,6 +47,13 @@ class Problem:
     def held_out_prepared(self) -> AnyArray:
         assert self.held_out is not None
         return self.basis.prepare(self.held_out.X)
+
+    @property
+    def holds_each_row_out_once(self) -> bool:
+        """Whether splits part the rows into folds, each of which is judged by all the others."""
+        n = len(self.samples.codes)
+        tested = np.bincount(np.concatenate([np.arange(0), *(test for _, test in self.splits)]), minlength=n)
+        return bool((tested == 1).all()) and all(len(train) + len(test) == n for train, test in self.splits)
 
     @property
     def n_folds(self) -> int:
@@ -102,11 +109,53 @@ class Model:
     judging_scores: AnyArray | None = None  # the same by candidates weighed without the row's own fold
 
 
+class Validated(Protocol):
+    """One bandwidth after validation."""
+
+    @property
+    def tally(self) -> Tally | None:
+        """Pooled over the splits."""
+
+    def tally_without(self, fold: int) -> Tally | None:
+        """Pooled over all splits but one."""
+
+
+V = TypeVar("V", bound=Validated)
+
+
+class Road(Protocol[V]):
+    """A way to search the candidates of a problem: all validated first, then put together as their weights say."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    def explore(self) -> list[V]: ...
+
+    def assemble(self, explored: list[V], weight: AnyArray, fold_weights: Sequence[AnyArray] = ()) -> Model: ...
+
+
+@dataclass(frozen=True)
+class RowSearch:
+    """The candidates of a problem, with the features of all rows in memory."""
+
+    problem: Problem
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def explore(self) -> list[Explored]:
+        """Validate all candidates of every bandwidth."""
+        return explore(self.problem, self.n_jobs, self.verbose)
+
+    def assemble(self, explored: list[Explored], weight: AnyArray, fold_weights: Sequence[AnyArray] = ()) -> Model:
+        """The weighted sum of all candidates."""
+        return assemble(self.problem, explored, weight, fold_weights, self.n_jobs)
+
+
 def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
     _keep_freed_memory()
     bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
-    done = _progress(len(bandwidths), max(1, len(folds))) if verbose else None
+    done = report_progress(len(bandwidths) * max(1, len(folds)), "grids solved") if verbose else None
     places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
     judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
     return [
@@ -176,7 +225,7 @@ def _prepare(problem: Problem, index: int) -> _Place:
     return _Place(index, reduced, _fold_moments(problem, reduced.coordinates))
 
 
-def _judge(problem: Problem, place: _Place, fold: int, done: Callable[[], None] | None) -> Judged:
+def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Judged:
     """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the rows held out."""
     reduced = place.reduced
     if problem.held_out is not None:
@@ -242,13 +291,14 @@ def _fold_moments(problem: Problem, Z: AnyArray) -> list[Moments | None]:
     """U's moments for every training fold, as the total less the fold, where U has more rows than Z has columns."""
     samples, population = problem.samples, problem.samples.population
     partition = all(len(train) + len(test) == len(Z) for train, test in problem.splits)
-    if len(population) < 2 * Z.shape[1] or not partition:
+    if len(population) < 2 * Z.shape[1] or not partition or not problem.splits:
         return [None] * len(problem.splits)
     in_population = np.zeros(len(Z), dtype=bool)
     in_population[population] = True
     parts = [test[in_population[test]] for _, test in problem.splits]
     folds = [Moments.of(Z[rows], samples.weight[rows]) for rows in parts]
-    total = Moments.of(Z[population], samples.weight[population])
+    whole = problem.holds_each_row_out_once
+    total = sum(folds[1:], start=folds[0]) if whole else Moments.of(Z[population], samples.weight[population])
     return [total - fold for fold in folds]
 
 
@@ -269,18 +319,3 @@ def _tally(
         for chunk in (slice(start, start + ROW_CHUNK) for start in range(0, len(features), ROW_CHUNK))
     ]
     return sum(tallies[1:], start=tallies[0]), None
-
-
-def _progress(n_bandwidths: int, n_folds: int) -> Callable[[], None]:
-    """A line on stderr for every grid that is solved, one per bandwidth and fold, with the time that is left."""
-    start, lock, finished, total = time.monotonic(), threading.Lock(), 0, n_bandwidths * n_folds
-
-    def done() -> None:
-        nonlocal finished
-        with lock:
-            finished += 1
-            left = (time.monotonic() - start) / finished * (total - finished)
-            share = f"{finished} of {total} grids solved, bandwidth {-(-finished // n_folds)} of {n_bandwidths}"
-            print(f"pnulearn: {share}, {left:.0f} s left", file=sys.stderr)
-
-    return done

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.moments import Moments
+from pnulearn._solvers.moments import LabeledMoments, Moments
 
 ALPHAS = np.logspace(-5, 2, 8)
 ETAS = np.arange(-10, 11) / 10
@@ -57,7 +57,7 @@ class Training:
 
     `rows` numbers the rows to learn from in a table of features, and in the table of all inner products where that is
     known; None stands for all rows. `population` numbers those of them that stand for U. U's moments may be handed over
-    as well.
+    as well, and then its rows may be missing from the table; likewise those of the labelled rows.
     """
 
     table: AnyArray
@@ -71,6 +71,7 @@ class Training:
     population_moments: Moments | None = None
     products: AnyArray | None = None
     rows: AnyArray | None = None
+    labeled_moments: LabeledMoments | None = None
 
     @cached_property
     def features(self) -> AnyArray:

@@ -51,9 +51,9 @@ class Axes:
         return coefficients @ self.vectors.T
 
 
-def is_cheaper(points: int, r: int, b: int, side: int) -> bool:
-    """Compare flops: one eigendecomposition of that size and r × r systems, or a b × b system per grid point."""
-    return 9 * side**3 + points * (side * r**2 + r**3) < points * 2 / 3 * b**3
+def flops(points: int, r: int, side: int) -> float:
+    """One eigendecomposition of that size, and an r × r system per grid point."""
+    return 9 * side**3 + points * (side * r**2 + r**3)
 
 
 def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[AnyArray, Frame]:

@@ -27,9 +27,12 @@ from pnulearn._arrays import AnyArray
 from pnulearn._solvers import low_rank
 from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.low_rank import Frame, rows_times
-from pnulearn._solvers.ridge_problem import LabeledMoments, Population, RidgeProblem
+from pnulearn._solvers.moments import LabeledMoments
+from pnulearn._solvers.ridge_problem import Population, RidgeProblem
+from pnulearn._solvers.shifted import FEWEST_SHIFTS, solve_shifted
 
 STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a megabyte
+WIDE = 64  # from this many basis functions on, penalties share a tridiagonal form
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,14 @@ class RidgeCandidates:
         base = rows_times(self.grid.base, features.T) + self.grid.base_intercept[..., None]
         slope = rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
         return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
+
+    def lifted(self) -> RidgeCandidates:
+        """The same with coefficients of the features themselves, which pays if many rows are to be scored."""
+        frame = self.grid.frame
+        if frame is None:
+            return self
+        grid = replace(self.grid, base=frame.lift(self.grid.base), slope=frame.lift(self.grid.slope), frame=None)
+        return replace(self, grid=grid)
 
     def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
@@ -103,14 +114,23 @@ def quadratic_candidates(training: Training, quadratic: tuple[float, float, floa
 
 def _solve(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame | None]:
     """By the route that costs least."""
+    if training.labeled_moments is not None:
+        return solve_one_by_one(problem)
     n = 0 if problem.population is None else len(training.population)
     r, b = len(training.labeled), training.table.shape[1]
-    points = len(problem.shares) * len(problem.alphas)
-    if n < b and low_rank.is_cheaper(points, r, b, side=n):
+    points, apart = len(problem.shares) * len(problem.alphas), _flops_one_by_one(problem, b)
+    if training.population_moments is None and n < b and low_rank.flops(points, r, side=n) < apart:
         return low_rank.solve_from_rows(problem, training)
-    if problem.population is not None and low_rank.is_cheaper(points, r, b, side=b):
+    if problem.population is not None and low_rank.flops(points, r, side=b) < apart:
         return low_rank.solve_from_gram(problem, problem.population)
     return solve_one_by_one(problem)
+
+
+def _flops_one_by_one(problem: RidgeProblem, b: int) -> float:
+    """Of a system per grid point, or of a tridiagonal form per share; of these, half run at a fraction of the speed."""
+    alphas = len(problem.alphas)
+    each = alphas * 2 / 3 if b < WIDE else min(alphas, FEWEST_SHIFTS) / 2
+    return len(problem.shares) * each * b**3
 
 
 def moment_grid(
@@ -135,18 +155,28 @@ def solve_one_by_one(problem: RidgeProblem) -> tuple[AnyArray, Frame | None]:
     G = np.zeros(()) if problem.population is None else problem.population.gram(problem.origin)
     slope = problem.total - (0 if problem.intercept else problem.mean)
     right = np.vstack([problem.labeled.signed, slope]).T
-    diagonal, penalties = np.arange(len(L)), 4 * problem.alphas[:, None]
-    at_once = max(1, STACKED_AT_ONCE // (len(penalties) * L.size))
+    at_once = 1 if len(L) >= WIDE else max(1, STACKED_AT_ONCE // (len(problem.alphas) * L.size))
     solutions = []
     for start in range(0, len(problem.shares), at_once):
         s = problem.shares[start : start + at_once, None, None]
         A = (1 - s) * L + s * G
         if problem.intercept:
             A -= (1 - s) ** 2 * np.outer(slope, slope)
-        stack = np.repeat(A[:, None], len(penalties), axis=1)
-        stack[..., diagonal, diagonal] += penalties
-        solutions.append(np.linalg.solve(stack, right))
+        solutions.append(_solve_penalized(A, 4 * problem.alphas, right))
     return np.concatenate(solutions).reshape(-1, *right.shape).swapaxes(1, 2), None
+
+
+def _solve_penalized(matrices: AnyArray, penalties: AnyArray, right: AnyArray) -> AnyArray:
+    """(A + p I)⁻¹ right of every matrix and penalty, shape (matrices, penalties, b, columns)."""
+    if len(right) >= WIDE:
+        try:
+            return np.stack([solve_shifted(A, penalties, right) for A in matrices])
+        except np.linalg.LinAlgError:  # rounding has made a penalty next to nothing negative: this one does not mind
+            pass
+    diagonal = np.arange(len(right))
+    stack = np.repeat(matrices[:, None], len(penalties), axis=1)
+    stack[..., diagonal, diagonal] += penalties[:, None]
+    return np.linalg.solve(stack, right)
 
 
 def _arrange(problem: RidgeProblem, coefficients: AnyArray, frame: Frame | None, centre: AnyArray | None) -> Grid:

@@ -9,30 +9,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Training
-from pnulearn._solvers.moments import Moments
-
-
-@dataclass(frozen=True)
-class LabeledMoments:
-    """Labelled rows known by their moments alone, each class weighted by its prior θ_c.
-
-    outer : L = Σ θ_c E_c φφ′, of shape (b, b).
-    total, share : Σ θ_c E_c φ and Σ θ_c, over the classes that have rows.
-    signed, signed_share : the same with ±θ_c, one row per output (K, b) and (K,).
-    """
-
-    outer: AnyArray
-    total: AnyArray
-    signed: AnyArray
-    share: float
-    signed_share: AnyArray
-
-    def about(self, origin: AnyArray) -> LabeledMoments:
-        """The moments of φ − origin."""
-        cross = np.outer(self.total, origin)
-        outer = self.outer - cross - cross.T + self.share * np.outer(origin, origin)
-        signed = self.signed - np.outer(self.signed_share, origin)
-        return LabeledMoments(outer, self.total - self.share * origin, signed, self.share, self.signed_share)
+from pnulearn._solvers.moments import LabeledMoments, Moments
 
 
 @dataclass(frozen=True)
@@ -88,7 +65,8 @@ class RidgeProblem:
     @classmethod
     def of(cls, training: Training, shares: AnyArray) -> RidgeProblem:
         population = Population.of(training) if shares.any() else None
-        return cls(shares, training.alphas, training.intercept, population, training)
+        labeled = training.labeled_moments
+        return cls(shares, training.alphas, training.intercept, population, training, labeled)
 
     @cached_property
     def q(self) -> AnyArray:

@@ -1,0 +1,66 @@
+"""One symmetric matrix, many penalties: (A + p I) x = r for every p, from one tridiagonal form.
+
+A = Q T Q′ costs as much as two Cholesky factorisations, and then each penalty is a tridiagonal system: O(b) numbers.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dormqr, dposv, dptsv, dsytrd, dsytrd_lwork
+
+from pnulearn._arrays import AnyArray
+
+FEWEST_SHIFTS = 3  # below, a Cholesky factorisation for each is cheaper
+PANEL = 64
+
+
+def solve_shifted(matrix: AnyArray, shifts: AnyArray, right: AnyArray) -> AnyArray:
+    """Solutions (shifts, b, columns) of (A + p I) x = r, where A + p I must be positive definite.
+
+    >>> A, r = np.diag([1.0, 3.0]), np.ones((2, 1))
+    >>> solve_shifted(A, np.array([1.0, 2.0, 3.0]), r)[:, :, 0].round(3).tolist()
+    [[0.5, 0.25], [0.333, 0.2], [0.25, 0.167]]
+    """
+    if len(shifts) < FEWEST_SHIFTS or len(matrix) < 2:
+        return np.stack([_solve_one(matrix, float(shift), right) for shift in shifts])
+    b, k = right.shape
+    reflectors, diagonal, beside, tau, failed = dsytrd(matrix, lower=1, lwork=_best_lwork(b))
+    _refuse_failure(failed)
+    reflectors = np.asfortranarray(reflectors[1:, :-1])
+    turned = _reflect(reflectors, tau, right, "T")
+    solutions = np.empty((b, len(shifts) * k), order="F")
+    for number, shift in enumerate(shifts):
+        _, _, solution, failed = dptsv(diagonal + shift, beside, turned)
+        _refuse_failure(failed)
+        solutions[:, number * k : (number + 1) * k] = solution
+    solutions = _reflect(reflectors, tau, solutions, "N")
+    return solutions.reshape(b, len(shifts), k).transpose(1, 0, 2)
+
+
+def _solve_one(matrix: AnyArray, shift: float, right: AnyArray) -> AnyArray:
+    shifted = np.array(matrix, order="F")
+    shifted[np.diag_indices_from(shifted)] += shift
+    _, solution, failed = dposv(shifted, right, lower=1, overwrite_a=1)
+    _refuse_failure(failed)
+    return solution
+
+
+def _reflect(reflectors: AnyArray, tau: AnyArray, columns: AnyArray, transposed: str) -> AnyArray:
+    """Q or Q′ times columns; Q leaves the first row as it is."""
+    turned = np.array(columns, order="F")
+    turned[1:], _, failed = dormqr("L", transposed, reflectors, tau, turned[1:], PANEL * max(1, columns.shape[1]))
+    _refuse_failure(failed)
+    return turned
+
+
+def _refuse_failure(failed: int) -> None:
+    if failed:
+        raise LinAlgError("not positive definite")
+
+
+@lru_cache(maxsize=64)
+def _best_lwork(b: int) -> int:
+    return int(dsytrd_lwork(b, lower=1)[0])
