@@ -1,13 +1,20 @@
 """Every display draws on given axes what the model or the data says."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import NotFittedError
 
 from pnulearn import PNUClassifier
+from pnulearn.inspection import Effect
 from pnulearn.plots import (
     BandwidthDisplay,
     BoundaryDisplay,
+    EffectDisplay,
+    ImportanceDisplay,
     PriorDisplay,
     RiskSurfaceDisplay,
     ScoreDisplay,
@@ -119,3 +126,47 @@ def test_without_axes_a_figure_is_made():
     display = VarianceRatioDisplay.from_counts(0.3, 10, 10)
     assert display.figure_ is display.ax_.figure
     pyplot.close(display.figure_)
+
+
+def test_importances_are_drawn_most_important_on_top(problem, ax):
+    X, y, model = problem
+    display = ImportanceDisplay.from_estimator(model, X, y, random_state=0, n_repeats=2, ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [one.column for one in display.importances][::-1]
+    drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(drawn[::-1], [100 * one.rise.value for one in display.importances])
+    with pytest.raises(ValueError, match="LogisticRegression has learnt no class prior: pass prior="):
+        ImportanceDisplay.from_estimator(LogisticRegression().fit(X[:40], y[:40]), X, y)
+
+
+def test_the_prior_of_a_pipelines_last_step_is_found(problem, ax):
+    X, y, _ = problem
+    model = make_pipeline(StandardScaler(), PNUClassifier(cv=3, prior=0.4, random_state=0)).fit(X, y)
+    assert len(ImportanceDisplay.from_estimator(model, X, y, n_repeats=1, ax=ax).importances) == 2
+
+
+def test_effects_of_numbers_are_curves_and_of_categories_points(ax):
+    numbers = Effect("price in $", [1.0, 2.0, 3.0], np.array([[0.1, 0.5, 0.9]]), np.zeros((1, 3)), np.ones((1, 3)), [1])
+    EffectDisplay(numbers).plot(ax)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), [0.1, 0.5, 0.9])
+    assert ax.get_xlabel() == r"price in \$"
+    two = np.array([[0.2, 0.7], [0.8, 0.3]])
+    ax.clear()
+    EffectDisplay(Effect("city", ["Graz", "Rom"], two, two, two, ["a", "b"])).plot(ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Graz", "Rom"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+
+
+def test_an_effect_is_drawn_from_a_classifier(problem, ax):
+    X, _, model = problem
+    display = EffectDisplay.from_estimator(model, X, 1, n_points=4, ax=ax)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), display.effect.values)
+
+
+def test_feature_names_are_kept_through_a_pipeline(problem):
+    X, y, _ = problem
+    frame = pd.DataFrame(X, columns=["height", "width"])
+    scaler = StandardScaler().set_output(transform="pandas")
+    model = make_pipeline(scaler, PNUClassifier(cv=3, prior=0.4, random_state=0)).fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["height", "width"]
+    assert model[-1].feature_names_in_.tolist() == ["height", "width"]
+    assert model[:-1].get_feature_names_out().tolist() == ["height", "width"]

@@ -46,7 +46,7 @@ def test_the_report_opens_without_trouble(browser, address, width, scheme):
     assert requests == [address]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     boxes = page.evaluate("[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().toJSON())")
-    assert len(boxes) == 7
+    assert len(boxes) == 8
     assert all(box["height"] > 60 and box["width"] > 250 for box in boxes)
     ink, paper = page.evaluate(
         "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"

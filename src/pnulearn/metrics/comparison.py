@@ -133,11 +133,11 @@ def compare(
         check_consistent_length(scores, labels.codes)
     rows = labels.groups
     first, second = ([scores[group] for group in rows] for scores in answers)
-    mix = _shared_mix(float(belief.mean), *map(len, rows))
+    mix = shared_mix(float(belief.mean), *map(len, rows))
     return compare_scores(first, second, belief, mix, loss=loss, confidence=confidence)
 
 
-def _shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
+def shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
     """A mix that does not depend on either model, so that the difference is unbiased."""
     forced = forced_mix(n_positive, n_negative, n_unlabeled)
     return heuristic_mix(prior, n_positive, n_negative) if forced is None else forced
@@ -189,20 +189,25 @@ def _slope_gap(mix: float, loss: Loss, scores: Sequence[AnyArray], others: Seque
 
 
 def paired_variance(risk: Risk, loss: Loss, scores: Sequence[AnyArray], others: Sequence[AnyArray]) -> float:
-    """Variance of the difference of two empirical risks: Σ over samples of the variance of row-wise differences / n.
-
-    A dozen labelled rows on which two models agree would look certain, so every sample borrows a few rows from U,
-    where rows are many.
-    """
+    """Variance of the difference of two empirical risks: Σ over samples of the variance of row-wise differences / n."""
     variance = 0.0
     for weights, ours, theirs in zip(risk.table, scores, others, strict=True):
         if not weights.any() or len(ours) == 0:
             continue
         gap, usual = _gaps(weights, loss, ours, theirs), _gaps(weights, loss, scores[2], others[2])
-        borrowed = BORROWED_ROWS * float(np.mean(usual**2)) if len(usual) else 0.0
-        square = (float(np.sum(gap**2)) + borrowed) / (len(gap) + BORROWED_ROWS * (len(usual) > 0))
-        variance += max(square - float(np.mean(gap)) ** 2, 0.0) / len(gap)
+        variance += gap_variance(gap, usual)
     return variance
+
+
+def gap_variance(gap: AnyArray, usual: AnyArray) -> float:
+    """Variance of the mean of row-wise differences.
+
+    A dozen labelled rows on which two models agree would look certain, so every sample borrows a few `usual`
+    differences from U, where rows are many.
+    """
+    borrowed = BORROWED_ROWS * float(np.mean(usual**2)) if len(usual) else 0.0
+    square = (float(np.sum(gap**2)) + borrowed) / (len(gap) + BORROWED_ROWS * (len(usual) > 0))
+    return max(square - float(np.mean(gap)) ** 2, 0.0) / len(gap)
 
 
 def _gaps(weights: AnyArray, loss: Loss, ours: AnyArray, theirs: AnyArray) -> AnyArray:

@@ -11,13 +11,13 @@ import numpy as np
 
 from pnulearn.advice import Advice
 from pnulearn.plots import (
-    COLORS,
     BandwidthDisplay,
     PriorDisplay,
     RiskSurfaceDisplay,
     ScoreDisplay,
     VarianceRatioDisplay,
 )
+from pnulearn.plots.drawing import COLORS
 from pnulearn.report.findings import Findings
 
 INK = "#123456"  # stands for the colour of the page's text until the SVG is finished

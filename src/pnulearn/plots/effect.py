@@ -1,0 +1,91 @@
+"""How a column acts on what a model says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pnulearn.inspection import Effect, column_effect
+from pnulearn.plots.drawing import COLORS, Display, keep_axes, open_axes, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class EffectDisplay(Display):
+    """The average probability of a class over the values of one column.
+
+    Parameters
+    ----------
+    effect : Effect
+        As `pnulearn.inspection.column_effect` returns it.
+    """
+
+    def __init__(self, effect: Effect):
+        self.effect = effect
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, column: Any, *, ax: Axes | None = None, **options: Any
+    ) -> EffectDisplay:
+        """From a fitted classifier, or a pipeline, and rows to average over.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Any fitted classifier with predict_proba.
+        X : array, sparse matrix or data frame (rows, columns)
+            Rows.
+        column : str or int
+            The column.
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        **options : object
+            Further arguments of `column_effect`.
+        """
+        return cls(column_effect(estimator, X, column, **options)).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> EffectDisplay:
+        """Draw a curve over numbers, points over categories; one per class if there are more than two.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
+        ax = open_axes(ax)
+        effect = self.effect
+        if effect.is_ordered:
+            self._draw_curves(ax)
+        else:
+            self._draw_points(ax)
+        if len(effect.classes) > 1:
+            ax.legend(frameon=False, fontsize="small")
+        return keep_axes(self, ax)
+
+    def _draw_curves(self, ax: Axes) -> None:
+        effect = self.effect
+        for curve, (color, name) in enumerate(self._colors()):
+            ax.fill_between(effect.values, effect.low[curve], effect.high[curve], color=color, alpha=0.2, linewidth=0)
+            ax.plot(effect.values, effect.average[curve], "o-", color=color, markersize=4, label=name)
+        ax.set(ylim=(0, 1), xlabel=shorten(effect.column), ylabel=self._what())
+
+    def _draw_points(self, ax: Axes) -> None:
+        effect = self.effect
+        places = np.arange(len(effect.values))[::-1]
+        for curve, (color, name) in enumerate(self._colors()):
+            ax.hlines(places, effect.low[curve], effect.high[curve], color=color, alpha=0.45, linewidth=4)
+            ax.plot(effect.average[curve], places, "o", color=color, markersize=7, label=name)
+        ax.set_yticks(places, [shorten(str(value)) for value in effect.values])
+        ax.set(xlim=(0, 1), ylim=(-0.6, len(places) - 0.4), xlabel=self._what(), ylabel=shorten(effect.column))
+
+    def _colors(self) -> list[tuple[Any, str]]:
+        names = [str(name) for name in self.effect.classes]
+        if len(names) == 1:
+            return [(COLORS["positive"], names[0])]
+        return [(f"C{place}", shorten(name)) for place, name in enumerate(names)]
+
+    def _what(self) -> str:
+        names = self.effect.classes
+        return f"P({shorten(str(names[0]), 14)})" if len(names) == 1 else "probability"
