@@ -32,8 +32,8 @@ _HOMES = {
     "pnu_risk": "pnulearn.metrics",
 }
 _MODULES = (
-    *("advice", "baselines", "cli", "inspection", "laboratory", "losses", "metrics", "onnx", "plots", "priors"),
-    *("report", "risks", "streaming", "tables", "theory", "torch"),
+    *("advice", "baselines", "cli", "inspection", "labeling", "laboratory", "losses", "metrics", "onnx", "plots"),
+    *("priors", "report", "risks", "streaming", "tables", "theory", "torch"),
 )
 
 __version__ = version("pnulearn")

@@ -1,0 +1,172 @@
+"""What was asked and what was answered, in the order in which rows were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+
+PENDING, DONT_KNOW = -1, -2
+RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A row that was chosen to be labelled, with all that says how it was chosen.
+
+    Parameters
+    ----------
+    number : int
+        The place of the draw among all draws, from 0 on.
+    row : int
+        The row's number in the table.
+    probability : float
+        With which this row was chosen among all that were left, whatever part of the mixture chose it.
+    n_left : int
+        Rows that were left to choose from, this one included.
+    reason : str
+        The part of the mixture that chose it; "random" if every row had the same chance.
+    predicted : tuple of float
+        Class probabilities of the row by the model of that time; empty if there was none.
+    expected : tuple of float
+        Their means over all rows that were left.
+    """
+
+    number: int
+    row: int
+    probability: float
+    n_left: int
+    reason: str = RANDOM
+    predicted: tuple[float, ...] = ()
+    expected: tuple[float, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        """How many rows of a sample drawn at random this one stands for: 1 / (n_left probability)."""
+        return 1 / (self.n_left * self.probability) if self.probability else np.inf
+
+
+@dataclass
+class Book:
+    """Draws and their answers: codes of classes, or PENDING or DONT_KNOW.
+
+    Parameters
+    ----------
+    draws : list of Draw
+        In their order.
+    codes : list of int
+        The answers.
+    """
+
+    draws: list[Draw] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+
+    def add(self, draw: Draw, code: int = PENDING) -> None:
+        """Enter a draw.
+
+        Parameters
+        ----------
+        draw : Draw
+            The next one.
+        code : int
+            Its answer, if that is known already.
+        """
+        self.draws.append(draw)
+        self.codes.append(code)
+
+    @property
+    def pending(self) -> list[int]:
+        """Numbers of draws that wait for an answer."""
+        return [number for number, code in enumerate(self.codes) if code == PENDING]
+
+    @property
+    def answered(self) -> AnyArray:
+        """Numbers of draws that have a class."""
+        return np.flatnonzero(np.array(self.codes, dtype=int) >= 0)
+
+    def sample(self) -> Sample:
+        """The draws that have a class, as arrays."""
+        chosen = [self.draws[number] for number in self.answered]
+        return Sample(
+            np.array([draw.row for draw in chosen], dtype=int),
+            np.array([self.codes[number] for number in self.answered], dtype=int),
+            np.array([draw.weight for draw in chosen]),
+            np.array([draw.n_left for draw in chosen], dtype=float),
+            [draw.predicted for draw in chosen],
+            [draw.expected for draw in chosen],
+        )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows with their classes, in the order of their draws.
+
+    Parameters
+    ----------
+    rows : array of int
+        Row numbers.
+    codes : array of int
+        Their classes.
+    weight : array
+        1 / (n_left probability) of every draw.
+    n_left : array
+        Rows that were left at every draw.
+    predicted : sequence of tuple
+        What the model of that time said of the row.
+    expected : sequence of tuple
+        What it said of all rows that were left, on average.
+    """
+
+    rows: AnyArray
+    codes: AnyArray
+    weight: AnyArray
+    n_left: AnyArray
+    predicted: Sequence[tuple[float, ...]]
+    expected: Sequence[tuple[float, ...]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def training_weight(self) -> AnyArray:
+        """Weights under which the labelled rows stand for all rows (Farquhar, Gal, Rainforth, 2021, "LURE").
+
+        The m-th of M draws from N rows weighs 1 + (N − M) / (N − m) (w − 1), w being `weight`: one each if all were
+        drawn at random, and one each again when every row has been labelled.
+
+        >>> Sample(np.arange(2), np.zeros(2, int), np.array([1.0, 1.0]), np.array([9.0, 8.0]), [], []).training_weight
+        array([1., 1.])
+        """
+        if not len(self):
+            return np.zeros(0)
+        left_at_end = self.n_left[-1] - 1
+        return 1 + left_at_end / np.maximum(self.n_left - 1, 1) * (self.weight - 1)
+
+
+def draw_event(draw: Draw) -> dict[str, Any]:
+    """A draw as a line of the journal."""
+    event = {
+        "event": "draw",
+        "draw": draw.number,
+        "row": draw.row,
+        "probability": draw.probability,
+        "n_left": draw.n_left,
+    }
+    return {**event, "reason": draw.reason, "predicted": draw.predicted, "expected": draw.expected}
+
+
+def read_draw(event: dict[str, Any]) -> Draw:
+    """The draw in a line of the journal."""
+    return Draw(
+        int(event["draw"]),
+        int(event["row"]),
+        float(event["probability"]),
+        int(event["n_left"]),
+        str(event["reason"]),
+        tuple(event["predicted"]),
+        tuple(event["expected"]),
+    )

@@ -1,0 +1,123 @@
+"""The journal: every draw and every answer on a line of its own, on disk before anything else happens.
+
+A line is a JSON object. The first one says what is labelled. A process that dies in the middle of a line leaves a torn
+one at the end, which the next one cuts off; a torn line anywhere else means that the file was damaged, and is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pnulearn._files.locks import take_lock
+
+SUFFIX = ".labels.jsonl"
+VERSION = 1
+
+
+class JournalError(ValueError):
+    """A journal that is damaged, in use, or about something else."""
+
+
+def journal_of(table: str | os.PathLike[str]) -> Path:
+    """Where the journal of a table is: beside it.
+
+    >>> journal_of("customers.csv").name
+    'customers.csv.labels.jsonl'
+    """
+    path = Path(table)
+    return path.with_name(path.name + SUFFIX)
+
+
+class Journal:
+    """An append-only file of events; only one process can have it open.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; a new one is made.
+    about : dict
+        What is labelled. An existing journal about anything else is refused.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (it stays open)
+        try:
+            if not take_lock(self._file):
+                raise JournalError(
+                    f"{self.path.name} is in use: these rows are being labelled by another process. Open its page in a "
+                    "second browser instead, or stop it first."
+                )
+            self.events = list(self._read(about))
+        except BaseException:
+            self._file.close()
+            raise
+        if not self.events:
+            self.append({"event": "start", "version": VERSION} | about)
+            _sync_folder(self.path)
+
+    def append(self, event: dict[str, Any], *, durable: bool = True) -> None:
+        """Write an event; when this returns, it is on disk.
+
+        Parameters
+        ----------
+        event : dict
+            What happened. The time is added.
+        durable : bool
+            False for what can be worked out again: then nobody waits for the disk.
+        """
+        line = json.dumps({**event, "time": round(time.time(), 3)}, ensure_ascii=False, allow_nan=False) + "\n"
+        self._file.write(line.encode())
+        self._file.flush()
+        if durable:
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Let another process have it."""
+        self._file.close()
+
+    def _read(self, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        self._file.seek(0)
+        raw = self._file.read()
+        whole = raw.rfind(b"\n") + 1
+        if whole < len(raw):
+            self._file.truncate(whole)
+        for number, line in enumerate(raw[:whole].splitlines(), start=1):
+            try:
+                event = json.loads(line)
+            except ValueError:
+                raise JournalError(f"Line {number} of {self.path.name} is damaged: {line[:60]!r}.") from None
+            if not isinstance(event, dict) or "event" not in event:
+                raise JournalError(f"Line {number} of {self.path.name} is no event: {line[:60]!r}.")
+            if number == 1:
+                self._refuse_other(event, about)
+            yield event
+
+    def _refuse_other(self, start: dict[str, Any], about: dict[str, Any]) -> None:
+        if start.get("event") != "start" or start.get("version") != VERSION:
+            raise JournalError(f"{self.path.name} is no journal of labels that this version reads.")
+        for name, value in about.items():
+            if start.get(name) != value:
+                raise JournalError(
+                    f"{self.path.name} belongs to other rows: its {name.replace('_', ' ')} is {start.get(name)!r}, "
+                    f"now it is {value!r}. Move the journal away to start anew."
+                )
+
+
+def _sync_folder(path: Path) -> None:
+    """Make the new name itself durable, where folders can be synced."""
+    try:
+        handle = os.open(path.parent, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

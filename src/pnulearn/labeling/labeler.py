@@ -1,0 +1,411 @@
+"""The loop: draw a row with a known probability, hear its label, learn, and say how good that is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pnulearn._arrays import AnyArray
+from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
+from pnulearn.labeling.desk import Desk
+from pnulearn.labeling.draws import DONT_KNOW, PENDING, RANDOM, Book, Draw, Sample, draw_event, read_draw
+from pnulearn.labeling.journal import Journal, JournalError
+from pnulearn.labeling.judging import as_prior, judge_errors, judge_prior
+from pnulearn.labeling.learner import Learner, Opinion, default_model
+from pnulearn.labeling.standing import Goal, Standing, forecast
+from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
+from pnulearn.labeling.urn import Urn
+
+
+class Labeler:
+    """Chooses rows to label, learns from the answers and says how well it knows the error.
+
+    Every row is drawn with a known probability, part at random and part where the model learns most; training and
+    judging weigh rows by these probabilities, so that intervals hold although rows were not chosen at random.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (rows, columns)
+        Features of all rows.
+    y : array (rows,), optional
+        Labels that are there already, missing for all other rows. They are learnt from, and say nothing about error and
+        shares unless `labels="random"`.
+    classes : sequence, optional
+        The classes, of two the negative one first; needed unless y shows them all.
+    model : classifier, optional
+        What learns: a `PNUClassifier` or any of scikit-learn's; by default a `PNUClassifier` with few centres.
+    mixture : mapping, str or function, optional
+        Shares of strategies by name ("random", "margin", "risk_change", "diversity") or function
+        (model, X, state) -> probabilities. The default is half "random" and half "margin".
+    goal : float or Goal
+        The half-width of the error's interval that is wished for.
+    confidence : float
+        Of all intervals.
+    labels : str
+        "random" if the labels in y were drawn at random, "chosen" if not or not known.
+    journal : str or Path, optional
+        The file that keeps draws and answers. If it exists, the labelling goes on where it was.
+    about : dict, optional
+        What the journal says about the rows; a journal that says anything else is refused.
+    refit_every : int, optional
+        Answers between two fits: by default one, and a tenth of all when there are more. 0 leaves fitting to `refresh`.
+    random_state : int
+        Seed of draws, folds and centres.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, truth = make_blobs(300, centers=2, random_state=0)
+    >>> labeler = Labeler(X, classes=["red", "blue"], refit_every=10)
+    >>> for _ in range(30):
+    ...     draw = labeler.next()
+    ...     labeler.answer(["red", "blue"][truth[draw.row]])
+    >>> standing = labeler.estimate()
+    >>> standing.error.low <= 0.05 <= standing.error.high
+    True
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        classes: Sequence[Hashable] | None = None,
+        model: Any = None,
+        mixture: Mapping[str | Strategy, float] | str | Strategy | None = None,
+        goal: float | Goal = 0.05,
+        confidence: float = 0.95,
+        labels: str = "chosen",
+        journal: str | os.PathLike[str] | None = None,
+        about: Mapping[str, Any] | None = None,
+        refit_every: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.X = X if hasattr(X, "tocsr") else np.asarray(X, dtype=float)
+        self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
+        self.n_rows = int(self.X.shape[0])
+        self.classes, self.given = _read_given(y, classes, self.n_rows)
+        self.mixture = read_mixture(mixture)
+        self.goal = goal if isinstance(goal, Goal) else Goal(error=float(goal))
+        self.confidence = _read_confidence(confidence)
+        self.refit_every = refit_every
+        self.seed = int(random_state)
+        self.history: list[Standing] = []
+        self._learner = Learner(self.X, len(self.classes), model or default_model(self.seed), self.seed)
+        self._lock, self._book, self._desk = RLock(), Book(), Desk()
+        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed)
+        self._answers: list[tuple[int, str]] = []
+        self._opinion = Opinion(None, None, np.zeros(0, dtype=int))
+        self._n_fitted = -1
+        if labels == "random":
+            self._take_as_drawn()
+        elif labels != "chosen":
+            raise ValueError(f"labels={labels!r}: were they drawn at random ('random') or not ('chosen')?")
+        self._journal = None if journal is None else self._open(journal, dict(about or {}))
+
+    # ---- asking and answering
+
+    def next(self, who: str = "") -> Draw | None:
+        """The row to label now; the same again until it is answered. None when no row is left.
+
+        Parameters
+        ----------
+        who : str
+            Who asks. Nobody is asked what another one is being asked.
+        """
+        if self.refit_every != 0 and self._is_stale():
+            self.refresh()
+        with self._lock:
+            number = self._desk.hand_out(who, len(self._answers), nothing_else=not self._urn.left.any())
+            if number is not None:
+                return self._book.draws[number]
+            if not self._urn.left.any():
+                return None
+            draw = self._urn.draw(len(self._book.draws))
+            self._write(draw_event(draw))
+            self._enter(draw)
+            self._desk.hold(draw.number, who)
+            return draw
+
+    def answer(self, label: Hashable, draw: Draw | int | None = None, who: str = "") -> None:
+        """Enter the label of a row; when this returns, it is on disk.
+
+        Parameters
+        ----------
+        label : object
+            One of the classes.
+        draw : Draw or int, optional
+            The draw or its number; by default what `next` last returned to `who`.
+        who : str
+            Who answers.
+        """
+        if label not in self.classes:
+            raise ValueError(f"{label!r} is none of the classes {self.classes}.")
+        self._settle(self.classes.index(label), draw, who, {"event": "answer", "label": label})
+
+    def dont_know(self, draw: Draw | int | None = None, who: str = "") -> None:
+        """Nobody can tell the label of a row; it is not asked again, and intervals are about rows that can be told.
+
+        Parameters
+        ----------
+        draw : Draw or int, optional
+            The draw or its number; by default what `next` last returned to `who`.
+        who : str
+            Who answers.
+        """
+        self._settle(DONT_KNOW, draw, who, {"event": "dont_know"})
+
+    def skip(self, draw: Draw | int | None = None, who: str = "") -> None:
+        """Put a row off; it comes back after ten other answers.
+
+        Parameters
+        ----------
+        draw : Draw or int, optional
+            The draw or its number; by default what `next` last returned to `who`.
+        who : str
+            Who skips it.
+        """
+        with self._lock:
+            number = self._number(draw, who)
+            self._write({"event": "skip", "draw": number})
+            self._desk.skip(number, len(self._answers))
+
+    def undo(self, who: str | None = None) -> Draw | None:
+        """Take the last answer back and return its draw, which is asked again; None if there is none.
+
+        Parameters
+        ----------
+        who : str, optional
+            Take back the last answer of this person; by default the last of all.
+        """
+        with self._lock:
+            mine = [k for k, (_, by) in enumerate(self._answers) if who is None or by == who]
+            if not mine:
+                return None
+            number, by = self._answers[mine[-1]]
+            self._write({"event": "undo", "draw": number})
+            self._take_back(number)
+            held = [other for other in self._book.pending if self._desk.holder(other) == by]
+            for other in held:
+                self._desk.release(other)
+            self._desk.hold(number, by)
+            return self._book.draws[number]
+
+    # ---- learning and judging
+
+    def refresh(self) -> Standing:
+        """Learn from all labels so far and judge; safe to call from another thread while rows are answered."""
+        with self._lock:
+            sample, n_answers, left = self._book.sample(), len(self._answers), self._urn.left.copy()
+            asked = np.array([draw.row for draw in self._book.draws], dtype=int)
+        before = np.flatnonzero(self.given != UNLABELED)
+        before = before[~np.isin(before, sample.rows)]
+        shares = judge_prior(sample, len(self.classes), self.confidence) if self.is_judging else []
+        rows = np.concatenate([sample.rows, before])
+        codes = np.concatenate([sample.codes, self.given[before]])
+        weight = np.concatenate(
+            [sample.training_weight if self.is_judging else np.ones(len(sample)), np.ones(len(before))]
+        )
+        opinion = self._learner.learn(rows, codes, np.maximum(weight, 0), as_prior(shares) if shares else None)
+        every = np.full(self.n_rows, UNLABELED)
+        every[rows] = codes
+        chances = self._urn.weigh(opinion, every, left, np.concatenate([asked, before]), len(self.classes))
+        standing = self._judge(sample, opinion, shares, codes, int(left.sum()))
+        with self._lock:
+            self._opinion, self._n_fitted = opinion, n_answers
+            self._urn.put(opinion, chances)
+            self._remember(standing)
+        return standing
+
+    def estimate(self) -> Standing:
+        """What is known after the labels so far."""
+        if not self.history or (self.refit_every != 0 and self._n_fitted != len(self._answers)):
+            return self.refresh()
+        return self.history[-1]
+
+    @property
+    def is_judging(self) -> bool:
+        """Whether enough rows are drawn at random to say anything about error and shares."""
+        return self.mixture.get(RANDOM, (None, 0.0))[1] >= LEAST_RANDOM
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The mixture: with what share every strategy chooses rows."""
+        return {name: share for name, (_, share) in self.mixture.items()}
+
+    @property
+    def model(self) -> Any:
+        """The model learnt last; None before two classes are known by two rows each."""
+        return self._opinion.model
+
+    @property
+    def n_left(self) -> int:
+        """Rows that were neither labelled nor asked."""
+        return int(self._urn.left.sum())
+
+    @property
+    def n_answers(self) -> int:
+        """Answers so far, "don't know" included."""
+        return len(self._answers)
+
+    @property
+    def draws(self) -> list[Draw]:
+        """All draws so far."""
+        return list(self._book.draws)
+
+    @property
+    def counts(self) -> dict[Hashable, int]:
+        """Labels of every class, those from before included."""
+        codes = self.codes
+        return {name: int(np.sum(codes == code)) for code, name in enumerate(self.classes)}
+
+    @property
+    def n_unknown(self) -> int:
+        """Rows whose label nobody could tell."""
+        return self._book.codes.count(DONT_KNOW)
+
+    @property
+    def codes(self) -> AnyArray:
+        """The class of every row, −1 where it is not known."""
+        with self._lock:
+            codes, sample = self.given.copy(), self._book.sample()
+        codes[sample.rows] = sample.codes
+        return codes
+
+    @property
+    def sample(self) -> Sample:
+        """The rows that were drawn and have a label, in the order of their draws."""
+        with self._lock:
+            return self._book.sample()
+
+    def close(self) -> None:
+        """Let go of the journal."""
+        if self._journal is not None:
+            self._journal.close()
+
+    # ---- inside
+
+    def _is_stale(self) -> bool:
+        n = len(self._answers)
+        every = self.refit_every if self.refit_every is not None else max(1, n // 10)
+        return self._n_fitted < 0 or abs(n - self._n_fitted) >= max(every, 1)
+
+    def _enter(self, draw: Draw) -> None:
+        self._book.add(draw)
+        self._urn.take(draw.row)
+
+    def _settle(self, code: int, draw: Draw | int | None, who: str, event: dict[str, Any]) -> None:
+        with self._lock:
+            number = self._number(draw, who)
+            drawn = self._book.draws[number]
+            if self._book.codes[number] != PENDING:
+                raise AlreadyAnsweredError(f"Row {drawn.row + 1} has been answered already.")
+            reason = {"draw": number, "row": drawn.row, "probability": drawn.probability, "reason": drawn.reason}
+            self._write({**event, **reason, "by": who})
+            self._note(number, code, who)
+
+    def _note(self, number: int, code: int, who: str) -> None:
+        self._book.codes[number] = code
+        self._answers.append((number, who))
+        self._desk.clear(number)
+
+    def _take_back(self, number: int) -> None:
+        self._book.codes[number] = PENDING
+        self._answers = [pair for pair in self._answers if pair[0] != number]
+
+    def _number(self, draw: Draw | int | None, who: str) -> int:
+        number = draw.number if isinstance(draw, Draw) else draw
+        if number is None:
+            number = next((n for n in self._book.pending if self._desk.holder(n) == who), None)
+        if number is None or not 0 <= number < len(self._book.draws):
+            raise ValueError("No row is waiting for an answer: call next() first.")
+        return number
+
+    def _judge(self, sample: Sample, opinion: Opinion, shares: list[Any], codes: AnyArray, n_left: int) -> Standing:
+        counts = np.bincount(codes, minlength=len(self.classes)).tolist()
+        known = dict(zip(self.classes, counts, strict=True))
+        if not shares:
+            return Standing(len(sample), known, None, {}, self.confidence, self.goal, model=opinion.model)
+        wrong = opinion.held_out[: len(sample)] != sample.codes
+        error = judge_errors(sample, wrong, self.confidence)
+        more, later = forecast(len(sample), n_left, error, shares, self.goal, self.confidence)
+        prior = dict(zip(self.classes, shares, strict=True))
+        return Standing(
+            len(sample), known, error, prior, self.confidence, self.goal, more, later, opinion.model, as_prior(shares)
+        )
+
+    def _remember(self, standing: Standing) -> None:
+        self.history = [past for past in self.history if past.n_labels < standing.n_labels] + [standing]
+
+    def _take_as_drawn(self) -> None:
+        """Labels from before as draws at random, in an order that does not hang on them."""
+        rows = np.random.default_rng([self.seed, 2**31]).permutation(np.flatnonzero(self.given != UNLABELED))
+        for number, row in enumerate(rows):
+            n_left = self.n_rows - number
+            self._book.add(Draw(number, int(row), 1 / n_left, n_left), int(self.given[row]))
+
+    def _write(self, event: dict[str, Any]) -> None:
+        if self._journal is not None:
+            self._journal.append(event)
+
+    def _open(self, path: str | os.PathLike[str], about: dict[str, Any]) -> Journal:
+        names = [name.item() if isinstance(name, np.generic) else name for name in self.classes]
+        journal = Journal(path, {"n_rows": self.n_rows, "classes": names, "n_given": len(self._book.draws), **about})
+        try:
+            for line, event in enumerate(journal.events[1:], start=2):
+                self._replay(event, f"Line {line} of {journal.path.name}")
+        except BaseException:
+            journal.close()
+            raise
+        for number in self._book.pending:
+            self._desk.release(number)
+        return journal
+
+    def _replay(self, event: dict[str, Any], place: str) -> None:
+        kind = event["event"]
+        try:
+            number = int(event.get("draw", -1))
+            if kind == "draw":
+                draw = read_draw(event)
+                if draw.number != len(self._book.draws) or not self._urn.left[draw.row]:
+                    raise ValueError(f"draw {draw.number} of row {draw.row} is out of order")
+                self._enter(draw)
+            elif kind == "answer":
+                self._note(number, self.classes.index(event["label"]), event.get("by", ""))
+            elif kind == "dont_know":
+                self._note(number, DONT_KNOW, event.get("by", ""))
+            elif kind == "undo":
+                self._take_back(number)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise JournalError(f"{place} does not follow from the lines before it ({error}).") from None
+
+
+class AlreadyAnsweredError(ValueError):
+    """A row that somebody else has answered meanwhile."""
+
+
+def _read_given(
+    y: ArrayLike | None, classes: Sequence[Hashable] | None, n_rows: int
+) -> tuple[list[Hashable], AnyArray]:
+    """Class names and the codes of labels that are there already."""
+    if classes is not None and len(set(classes)) < max(2, len(classes)):
+        raise ValueError(f"Two different classes or more are needed, got {list(classes)}.")
+    if y is None or all(is_missing(value) for value in np.asarray(y, dtype=object)):
+        if classes is None:
+            raise ValueError("Without any label nobody knows the classes: pass classes=['no', 'yes'], say.")
+        return list(classes), np.full(n_rows, UNLABELED)
+    labels = decode_labels(y, classes=None if classes is None else np.array(list(classes)))
+    if len(labels.codes) != n_rows:
+        raise ValueError(f"X has {n_rows} rows and y {len(labels.codes)}: they must be as many.")
+    return labels.classes.tolist(), labels.codes
+
+
+def _read_confidence(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}.")
+    return float(confidence)

@@ -1,0 +1,170 @@
+"""Which row to label next: functions (model, X, state) -> probabilities.
+
+Probabilities may have any scale; the `Labeler` takes those of rows that are left and makes them sum to one. A strategy
+that has nothing to say, because there is no model yet, returns the same for every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn.labeling.draws import RANDOM
+
+Strategy = Callable[[Any, Any, "State"], AnyArray]
+SHARPNESS = 4.0  # how strongly the rows that a strategy likes best are preferred to others
+LEAST_RANDOM = 0.1  # below it, single rows weigh more than ten and intervals say nothing
+
+
+@dataclass(frozen=True)
+class State:
+    """What a strategy may look at.
+
+    Parameters
+    ----------
+    codes : array of int (rows,)
+        The class of every labelled row, −1 for all others.
+    left : array of bool (rows,)
+        Rows that can be asked.
+    probability : array (rows, classes) or None
+        Class probabilities by the model, None before there is one.
+    n_classes : int
+        How many classes there are.
+    distance : array (rows,) or None
+        One minus the greatest kernel value between a row and any row that was asked.
+    """
+
+    codes: AnyArray
+    left: AnyArray
+    probability: AnyArray | None
+    n_classes: int
+    distance: AnyArray | None = field(default=None, repr=False)
+
+
+def at_random(model: Any, X: Any, state: State) -> AnyArray:
+    """Every row with the same chance: these rows say what holds of all.
+
+    Parameters
+    ----------
+    model : classifier or None
+        Not used.
+    X : array (rows, columns)
+        Not used.
+    state : State
+        Which rows there are.
+    """
+    return np.ones(len(state.left))
+
+
+def margin(model: Any, X: Any, state: State) -> AnyArray:
+    """Rows whose two likeliest classes are about as likely.
+
+    Parameters
+    ----------
+    model : classifier or None
+        Not used: `state` has its probabilities.
+    X : array (rows, columns)
+        Not used.
+    state : State
+        With the model's probabilities.
+    """
+    if state.probability is None:
+        return np.ones(len(state.left))
+    two = np.partition(state.probability, -2, axis=1)[:, -2:]
+    return np.clip(1 - (two[:, 1] - two[:, 0]), 0, 1) ** SHARPNESS + 1e-9
+
+
+def risk_change(model: Any, X: Any, state: State) -> AnyArray:
+    """Rows whose label is expected to change the estimated risk most.
+
+    A label of class c moves its part of the risk, θ_c E_c[ℓ], by θ_c (ℓ − E_c[ℓ]) / (n_c + 1), ℓ being the squared
+    loss of the row; the expectation is over the model's own probabilities. Rare classes and surprises weigh most.
+
+    Parameters
+    ----------
+    model : classifier or None
+        Not used: `state` has its probabilities.
+    X : array (rows, columns)
+        Not used.
+    state : State
+        With the model's probabilities and the labels so far.
+    """
+    if state.probability is None:
+        return np.ones(len(state.left))
+    loss = (1 - state.probability) ** 2
+    change = np.zeros(len(loss))
+    for code in range(state.n_classes):
+        of_class = state.codes == code
+        share, mean = state.probability[:, code].mean(), loss[of_class, code].mean() if of_class.any() else 0.25
+        change += state.probability[:, code] * share * np.abs(loss[:, code] - mean) / (of_class.sum() + 1)
+    top = change.max()
+    return (change / top) ** 2 + 1e-9 if top > 0 else np.ones(len(loss))
+
+
+def diversity(model: Any, X: Any, state: State) -> AnyArray:
+    """Rows far, by kernel distance, from every row that was asked.
+
+    Parameters
+    ----------
+    model : classifier or None
+        Not used.
+    X : array (rows, columns)
+        Not used: `state` has the distances.
+    state : State
+        With the distances.
+    """
+    return np.ones(len(state.left)) if state.distance is None else state.distance**2 + 1e-9
+
+
+STRATEGIES: dict[str, Strategy] = {
+    RANDOM: at_random,
+    "margin": margin,
+    "risk_change": risk_change,
+    "diversity": diversity,
+}
+NO_DISTANCE = {RANDOM, "margin", "risk_change"}  # all others may look at distances, which take time to keep
+MIXTURE: dict[str, float] = {RANDOM: 0.5, "margin": 0.5}
+
+
+def read_mixture(mixture: Mapping[str | Strategy, float] | str | Strategy | None) -> dict[str, tuple[Strategy, float]]:
+    """Names, functions and shares that sum to one, from what a user may say.
+
+    Parameters
+    ----------
+    mixture : mapping, str, function or None
+        Shares by name or function; one strategy for all rows that are not drawn at random; None for the default.
+
+    Examples
+    --------
+    >>> {name: share for name, (_, share) in read_mixture({"random": 3, "margin": 1}).items()}
+    {'random': 0.75, 'margin': 0.25}
+    """
+    asked: dict[Any, float] = dict(MIXTURE)
+    if isinstance(mixture, Mapping):
+        asked = dict(mixture)
+    elif mixture is not None:
+        asked = {RANDOM: 1.0} if mixture in (RANDOM, at_random) else {RANDOM: 0.5, mixture: 0.5}
+    parts = {_name(key): (_find(key), float(share)) for key, share in asked.items()}
+    shares = [share for _, share in parts.values()]
+    if not all(np.isfinite(share) and share >= 0 for share in shares) or not sum(shares) > 0:
+        raise ValueError(f"Shares of a mixture are numbers from 0 on, not all zero; got {asked}.")
+    return {name: (strategy, share / sum(shares)) for name, (strategy, share) in parts.items()}
+
+
+def _name(key: str | Strategy) -> str:
+    if isinstance(key, str):
+        return key
+    known = [name for name, strategy in STRATEGIES.items() if strategy is key]
+    return known[0] if known else getattr(key, "__name__", type(key).__name__)
+
+
+def _find(key: str | Strategy) -> Strategy:
+    if not isinstance(key, str):
+        return key
+    if key not in STRATEGIES:
+        raise ValueError(f"No strategy is called {key!r}. Choose among {', '.join(STRATEGIES)}, or pass a function.")
+    return STRATEGIES[key]

@@ -1,0 +1,131 @@
+"""The rows that are left, and a draw among them with known probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn.labeling.draws import RANDOM, Draw
+from pnulearn.labeling.kernel_distance import KernelDistance
+from pnulearn.labeling.learner import Opinion
+from pnulearn.labeling.strategies import NO_DISTANCE, State, Strategy
+
+Mixture = dict[str, tuple[Strategy, float]]
+
+
+class Urn:
+    """Rows that can be asked, with the chances that strategies give them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (rows, columns)
+        Features of all rows.
+    left : array of bool (rows,)
+        Rows that can be asked.
+    mixture : dict
+        Strategies and their shares by name.
+    seed : int
+        With the number of a draw it decides the draw, so that a resumed labelling goes on as it would have.
+    """
+
+    def __init__(self, X: Any, left: AnyArray, mixture: Mixture, seed: int) -> None:
+        self.X, self.left, self.mixture, self.seed = X, left, mixture, seed
+        self._chances: dict[str, AnyArray] = {}
+        self._probability: AnyArray | None = None
+        self._expected = np.zeros(0)
+        self._distance: KernelDistance | None = None
+
+    def weigh(
+        self, opinion: Opinion, codes: AnyArray, left: AnyArray, asked: AnyArray, n_classes: int
+    ) -> dict[str, AnyArray]:
+        """Chances by every strategy; nothing changes until they are put in.
+
+        Parameters
+        ----------
+        opinion : Opinion
+            The model and what it says.
+        codes : array of int (rows,)
+            Classes of all rows, −1 where they are not known.
+        left : array of bool (rows,)
+            Rows that can be asked.
+        asked : array of int
+            Rows that were asked or had a label.
+        n_classes : int
+            How many classes there are.
+        """
+        distance = None
+        if not NO_DISTANCE.issuperset(self.mixture):
+            self._distance = self._distance or KernelDistance(self.X)
+            distance = self._distance.see(asked)
+        state = State(codes, left, opinion.probability, n_classes, distance)
+        parts = {name: part for name, (part, share) in self.mixture.items() if share > 0 and name != RANDOM}
+        return {name: _read_chances(part(opinion.model, self.X, state), name, left) for name, part in parts.items()}
+
+    def put(self, opinion: Opinion, chances: dict[str, AnyArray]) -> None:
+        """Draw with these chances from now on.
+
+        Parameters
+        ----------
+        opinion : Opinion
+            What the model says of all rows.
+        chances : dict
+            As `weigh` returns them.
+        """
+        self._chances, self._probability = chances, opinion.probability
+        if opinion.probability is not None:
+            self._expected = opinion.probability[self.left].sum(axis=0)
+
+    def draw(self, number: int) -> Draw:
+        """The draw of this number; the row stays in the urn until it is taken.
+
+        Parameters
+        ----------
+        number : int
+            The place of the draw among all draws.
+        """
+        rng = np.random.default_rng([self.seed, number])
+        rows = np.flatnonzero(self.left)
+        names, shares = list(self.mixture), np.array([share for _, share in self.mixture.values()])
+        reason = names[int(rng.choice(len(names), p=shares))]
+        parts = {name: self._chances_of(name, rows) for name in names}
+        place = int(np.searchsorted(np.cumsum(parts[reason]), rng.random() * parts[reason].sum(), side="right"))
+        place = min(place, len(rows) - 1)
+        probability = sum(share * parts[name][place] for name, share in zip(names, shares, strict=True))
+        row = int(rows[place])
+        predicted, expected = self._predict(row, len(rows))
+        return Draw(number, row, float(probability), len(rows), reason, predicted, expected)
+
+    def take(self, row: int) -> None:
+        """Take a row out.
+
+        Parameters
+        ----------
+        row : int
+            Its number.
+        """
+        self.left[row] = False
+        if self._probability is not None:
+            self._expected = self._expected - self._probability[row]
+
+    def _chances_of(self, name: str, rows: AnyArray) -> AnyArray:
+        """Probabilities of the rows that are left; the same for all where a strategy knows nothing about them."""
+        chances = self._chances[name][rows] if name in self._chances else np.ones(len(rows))
+        total = chances.sum()
+        return chances / total if total > 0 else np.full(len(rows), 1 / len(rows))
+
+    def _predict(self, row: int, n_left: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        if self._probability is None:
+            return (), ()
+        return tuple(self._probability[row].tolist()), tuple((self._expected / n_left).tolist())
+
+
+def _read_chances(chances: Any, name: str, left: AnyArray) -> AnyArray:
+    chances = np.asarray(chances, dtype=float)
+    if chances.shape != left.shape or not np.isfinite(chances).all() or (chances < 0).any():
+        raise ValueError(
+            f"Strategy {name!r} must return a finite number from 0 on for each of the {len(left)} rows; it returned an "
+            f"array of shape {chances.shape}."
+        )
+    return chances

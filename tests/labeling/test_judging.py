@@ -1,0 +1,155 @@
+"""Estimates from rows drawn with unequal chances: unbiased by enumeration, their intervals true by simulation."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pnulearn.labeling.draws import Book, Draw
+from pnulearn.labeling.judging import as_prior, judge_class, judge_errors, judge_prior, martingale_mean
+
+VALUES = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
+GUESS = np.array([0.7, 0.2, 0.4, 0.1, 0.5])
+
+
+def chances(left, seen):
+    """Chances that hang on what was seen, as those of a strategy do."""
+    liking = np.array([1.0, 2.0, 0.5, 3.0, 1.5]) ** (1 + sum(VALUES[list(seen)]))
+    liking = np.where(left, liking, 0)
+    return 0.5 * left / left.sum() + 0.5 * liking / liking.sum()
+
+
+def all_ways(n_draws):
+    """Every order in which rows can be drawn, with its probability and its sample."""
+    for rows in permutations(range(len(VALUES)), n_draws):
+        left, probability, book = np.ones(len(VALUES), bool), 1.0, Book()
+        for number, row in enumerate(rows):
+            q = chances(left, rows[:number])[row]
+            guess, mean = (1 - GUESS[row], GUESS[row]), GUESS[left].mean()
+            book.add(Draw(number, row, q, int(left.sum()), "x", guess, (1 - mean, mean)), int(VALUES[row]))
+            probability *= q
+            left[row] = False
+        yield probability, book.sample()
+
+
+@pytest.mark.parametrize("n_draws", [1, 3, 4])
+def test_shares_are_unbiased_whatever_the_chances(n_draws):
+    plain, guided, total, trained = 0.0, 0.0, 0.0, 0.0
+    for probability, sample in all_ways(n_draws):
+        v = VALUES[sample.rows]
+        plain += probability * martingale_mean(v * sample.weight, v, sample.n_left, np.ones(n_draws)).value
+        guess = np.array([p[1] for p in sample.predicted])
+        expected = np.array([e[1] for e in sample.expected])
+        x = expected + (v - guess) * sample.weight
+        guided += probability * martingale_mean(x, v, sample.n_left, 1 + 9 * (np.arange(n_draws) > 1)).value
+        trained += probability * (sample.training_weight @ v) / n_draws
+        total += probability
+    assert_allclose([total, plain, guided, trained], [1, VALUES.mean(), VALUES.mean(), VALUES.mean()])
+
+
+def test_the_mean_is_lure():
+    """Σ v L / M with the weights of the paper, and the plain share for equal chances."""
+    _, sample = list(all_ways(3))[17]
+    v = VALUES[sample.rows]
+    mean = martingale_mean(v * sample.weight, v, sample.n_left, np.ones(3))
+    m = np.arange(1, 4)
+    q = 1 / (sample.n_left * sample.weight)
+    lure = 1 + (5 - 3) / (5 - m) * (1 / ((5 - m + 1) * q) - 1)
+    assert_allclose(sample.training_weight, lure)
+    assert_allclose(mean.value, lure @ v / 3)
+    assert martingale_mean(v, v, sample.n_left, np.ones(3)).value == pytest.approx(v.mean())
+
+
+def test_a_table_that_is_labelled_whole_leaves_nothing_open():
+    book = Book()
+    for number in range(50):
+        book.add(Draw(number, number, 1 / (50 - number), 50 - number), number % 5 == 0)
+    share = judge_class(book.sample(), 1, 0.95, population=False)
+    assert share.value == pytest.approx(0.2)
+    assert share.half_width < 0.03
+    assert judge_class(book.sample(), 1, 0.95).half_width > 0.1  # of the population there is only a sample of fifty
+
+
+def simulate(rng, error, n_draws, n_rows=600):
+    """A pool in which errors gather near a boundary, where half of the draws go."""
+    x = rng.normal(size=n_rows)
+    near = np.exp(-np.abs(x) / 0.4)
+    is_wrong = rng.random(n_rows) < np.clip(error * near / np.mean(near), 0, 0.95)
+    p = 1 / (1 + np.exp(-3 * (x - 0.5)))
+    y = (rng.random(n_rows) < p).astype(int)
+    left, book = np.ones(n_rows, bool), Book()
+    for number in range(n_draws):
+        rows = np.flatnonzero(left)
+        q = 0.5 / len(rows) + 0.5 * near[rows] / near[rows].sum()
+        place = rng.choice(len(rows), p=q / q.sum())
+        row, guess = rows[place], 0.3 + 0.4 * p  # a model that knows little
+        predicted, expected = guess[row], guess[rows].mean()
+        draw = Draw(number, int(row), q[place], len(rows), "x", (1 - predicted, predicted), (1 - expected, expected))
+        book.add(draw, int(y[row]))
+        left[row] = False
+    return book.sample(), is_wrong, y
+
+
+@pytest.mark.parametrize("error", [0.03, 0.15])
+def test_intervals_hold_also_when_one_stops_at_will(error):
+    """Cover of the pool's own shares from 20 draws on, at all times together and where the goal is reached."""
+    rng = np.random.default_rng(0)
+    always, at_stop, plain = [], [], []
+    for _ in range(60):
+        sample, is_wrong, y = simulate(rng, error, 100)
+        shares = []
+        for n in range(20, 101, 10):
+            part = type(sample)(*(values[:n] for values in vars(sample).values()))
+            of_error = judge_errors(part, is_wrong[part.rows], 0.95, population=False)
+            of_class = judge_class(part, 1, 0.95, population=False)
+            held = [s.low <= truth <= s.high for s, truth in ((of_error, is_wrong.mean()), (of_class, y.mean()))]
+            shares.append((of_error.half_width, of_class.half_width, *held))
+        widths = np.array(shares)[:, :2]
+        always.append(np.array(shares)[:, 2:].all(axis=0))
+        stop = np.argmax(widths[:, 0] <= 0.1) if (widths[:, 0] <= 0.1).any() else -1
+        at_stop.append(shares[stop][2])
+        plain.append(widths[-1])
+    assert np.mean(always, axis=0).min() >= 0.92
+    assert np.mean(at_stop) >= 0.92
+    assert np.mean(plain, axis=0).max() < 0.2  # and they do say something
+
+
+def test_weights_that_go_with_errors_are_counted():
+    """Errors drawn four times too rarely (finding B5): the estimate is right and its interval wide enough."""
+    rng = np.random.default_rng(1)
+    held, values = [], []
+    for _ in range(200):
+        wrong = rng.random(400) < 0.2
+        left, book = np.ones(400, bool), Book()
+        for number in range(80):
+            rows = np.flatnonzero(left)
+            liking = np.where(wrong[rows], 0.25, 1.0)
+            q = liking / liking.sum()
+            place = rng.choice(len(rows), p=q)
+            book.add(Draw(number, int(rows[place]), q[place], len(rows), "x"), 0)
+            left[rows[place]] = False
+        sample = book.sample()
+        share = judge_errors(sample, wrong[sample.rows], 0.95, population=False)
+        held.append(share.low <= wrong.mean() <= share.high)
+        values.append(share.value - wrong.mean())
+    assert np.mean(held) >= 0.92
+    assert abs(np.mean(values)) < 3 * np.std(values) / np.sqrt(200)
+
+
+def test_no_error_is_no_certainty():
+    book = Book()
+    for number in range(30):
+        book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 2)
+    share = judge_errors(book.sample(), np.zeros(30), 0.95)
+    assert share.value == share.low == 0
+    assert 0.1 < share.high < 0.2
+
+
+def test_the_shares_become_a_prior():
+    book = Book()
+    for number in range(90):
+        book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 3)
+    prior = as_prior(judge_prior(book.sample(), 3, 0.95))
+    assert_allclose(prior.shares, [1 / 3] * 3, atol=0.01)
+    assert as_prior(judge_prior(Book().sample(), 3, 0.95)) is None

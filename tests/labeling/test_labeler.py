@@ -1,0 +1,295 @@
+"""The loop from Python: draws, answers, undo, several people, resumption."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
+
+from pnulearn.labeling import AlreadyAnsweredError, Goal, JournalError, Labeler, State, from_skactiveml
+from pnulearn.labeling.desk import COMES_BACK, PATIENCE, Desk
+from pnulearn.labeling.learner import Opinion
+from pnulearn.labeling.strategies import STRATEGIES, read_mixture
+from pnulearn.labeling.urn import Urn
+
+NAMES = ["ham", "spam"]
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(300, centers=[[0, 0], [2, 2]], random_state=0)
+
+
+def label(labeler, truth, n, names=NAMES):
+    for _ in range(n):
+        draw = labeler.next()
+        labeler.answer(names[truth[draw.row]])
+
+
+def test_it_starts_from_nothing_and_learns(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=20, goal=0.15)
+    first = labeler.estimate()
+    assert (first.n_labels, first.error.low, first.error.high, first.n_more) == (0, 0, 1, None)
+    assert labeler.model is None
+    label(labeler, truth, 60)
+    standing = labeler.estimate()
+    error = np.mean(labeler.model.predict(X) != truth)
+    assert standing.error.low <= error <= standing.error.high
+    assert standing.prior["spam"].low <= 0.5 <= standing.prior["spam"].high
+    assert standing.after_ten < standing.error.half_width
+    assert sum(standing.counts.values()) == 60
+    assert {draw.reason for draw in labeler.draws} == {"random", "margin"}
+    assert standing.is_enough == (standing.error.half_width <= 0.15)
+    assert len(labeler.history) >= 3
+
+
+def test_rows_are_drawn_with_the_stated_probability(blobs):
+    """The same state, many draws: shares of rows against the probabilities on record."""
+    X, _ = blobs
+    liking = np.arange(12.0)
+
+    def prefer_late(model, X, state):
+        return liking
+
+    urn = Urn(X[:12], np.ones(12, bool), read_mixture({"random": 0.4, prefer_late: 0.6}), seed=0)
+    nothing = Opinion(None, None, np.zeros(0, int))
+    urn.put(nothing, urn.weigh(nothing, np.full(12, -1), urn.left, np.zeros(0, int), 2))
+    draws = [urn.draw(number) for number in range(3000)]
+    drawn, stated = Counter(draw.row for draw in draws), {draw.row: draw.probability for draw in draws}
+    assert sum(stated.values()) == pytest.approx(1)
+    for row, probability in stated.items():
+        assert drawn[row] / 3000 == pytest.approx(probability, abs=4 * np.sqrt(probability / 3000))
+        assert probability == pytest.approx(0.4 / 12 + 0.6 * liking[row] / liking.sum())
+
+
+def test_the_next_row_stays_until_it_is_answered_and_can_be_taken_back(blobs):
+    X, _ = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0)
+    first = labeler.next()
+    assert labeler.next() == first
+    labeler.answer("spam")
+    second = labeler.next()
+    assert second.row != first.row
+    assert labeler.undo() == first
+    assert labeler.next() == first
+    assert labeler.counts == {"ham": 0, "spam": 0}
+    labeler.answer("ham")
+    assert labeler.next() == second  # which nobody answered
+    with pytest.raises(AlreadyAnsweredError):
+        labeler.answer("ham", first)
+    with pytest.raises(ValueError, match="none of the classes"):
+        labeler.answer("eggs")
+    assert Labeler(X, classes=NAMES).undo() is None
+
+
+def test_skipped_rows_come_back_and_unknown_ones_do_not(blobs):
+    X, truth = blobs
+    labeler = Labeler(X[:14], classes=NAMES, refit_every=0)
+    skipped = labeler.next()
+    labeler.skip()
+    unknown = labeler.next()
+    labeler.dont_know()
+    seen = []
+    while (draw := labeler.next()) is not None:
+        seen.append(draw.row)
+        labeler.answer(NAMES[truth[draw.row]])
+    assert seen.index(skipped.row) == COMES_BACK - 1  # don't know is an answer, too
+    assert unknown.row not in seen
+    assert sorted([*seen, unknown.row]) == list(range(14))
+    assert labeler.n_unknown == 1
+    assert labeler.n_left == 0
+
+
+def test_two_people_never_get_the_same_row(blobs):
+    X, truth = blobs
+    labeler = Labeler(X[:40], classes=NAMES, refit_every=0)
+    seen = []
+    for _ in range(20):
+        draws = {who: labeler.next(who) for who in ("Ada", "Ben")}
+        seen += [draw.row for draw in draws.values()]
+        for who, draw in draws.items():
+            labeler.answer(NAMES[truth[draw.row]], draw, who)
+    assert sorted(seen) == list(range(40))
+    assert labeler.next("Ada") is None
+    mine = labeler.undo("Ada")
+    assert labeler.next("Ben") is None
+    assert labeler.next("Ada") == mine
+
+
+def test_a_row_that_somebody_left_is_given_to_another():
+    now = [0.0]
+    desk = Desk(lambda: now[0])
+    desk.hold(3, "Ada")
+    assert desk.hand_out("Ben", 0) is None
+    now[0] = PATIENCE + 1
+    assert desk.hand_out("Ben", 0) == 3
+    assert desk.holder(3) == "Ben"
+
+
+def test_a_killed_process_goes_on_where_it_was(blobs, tmp_path):
+    X, truth = blobs
+    path = tmp_path / "table.csv.labels.jsonl"
+    code = (
+        "import os, sys; import numpy as np; from pnulearn.labeling import Labeler\n"
+        f"X = np.load({str(tmp_path / 'X.npy')!r}); truth = np.load({str(tmp_path / 'y.npy')!r})\n"
+        f"labeler = Labeler(X, classes=['ham', 'spam'], journal={str(path)!r}, refit_every=10)\n"
+        "for _ in range(13): labeler.answer(['ham', 'spam'][truth[labeler.next().row]])\n"
+        "labeler.undo(); labeler.next(); os.kill(os.getpid(), 9)\n"
+    )
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", truth)
+    died = subprocess.run([sys.executable, "-c", code], check=False, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    assert died.returncode == -9
+    with path.open("ab") as file:
+        file.write(b'{"event": "answ')  # a line that was being written
+    labeler = Labeler(X, classes=NAMES, journal=path, refit_every=10)
+    assert labeler.n_answers == 12
+    assert labeler.next().number == 12
+    label(labeler, truth, 5)
+    labeler.close()
+    again = Labeler(X, classes=NAMES, journal=path, refit_every=0)
+    rows = [draw.row for draw in again.draws]
+    assert len(rows) == len(set(rows)) == 17
+    assert again.draws == labeler.draws
+    np.testing.assert_array_equal(again.codes[rows], truth[rows])
+    assert again.counts == labeler.counts
+    again.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    answers = [line for line in lines if line["event"] == "answer"]
+    assert all({"time", "probability", "reason", "row", "label"} <= set(line) for line in answers)
+
+
+def test_journals_of_something_else_are_refused(blobs, tmp_path):
+    X, _ = blobs
+    path = tmp_path / "j"
+    labeler = Labeler(X, classes=NAMES, journal=path)
+    labeler.next()
+    with pytest.raises(JournalError, match="in use"):
+        Labeler(X, classes=NAMES, journal=path)
+    labeler.close()
+    with pytest.raises(JournalError, match="classes"):
+        Labeler(X, classes=["no", "yes"], journal=path)
+    with pytest.raises(JournalError, match="n rows is 300"):
+        Labeler(X[:200], classes=NAMES, journal=path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], lines[1], lines[1]]) + "\n")
+    with pytest.raises(JournalError, match=r"Line 3 .* does not follow"):
+        Labeler(X, classes=NAMES, journal=path)
+    path.write_text(lines[0] + "\nnonsense\n" + lines[1] + "\n")
+    with pytest.raises(JournalError, match=r"Line 2 .* damaged"):
+        Labeler(X, classes=NAMES, journal=path)
+
+
+def test_labels_from_before_are_learnt_from_and_judge_only_if_they_were_random(blobs):
+    X, truth = blobs
+    y = np.array([NAMES[code] for code in truth], dtype=object)
+    y[60:] = None
+    chosen = Labeler(X, y).estimate()
+    assert (chosen.n_labels, chosen.error.high) == (0, 1)
+    assert chosen.model is not None
+    assert sum(chosen.counts.values()) == 60
+    drawn = Labeler(X, y, labels="random").estimate()
+    assert drawn.n_labels == 60
+    assert drawn.error.high < 0.5
+    assert drawn.prior["spam"].value == pytest.approx(np.mean(truth[:60]), abs=0.02)
+
+
+def test_three_classes_and_any_classifier():
+    X, truth = make_blobs(200, centers=3, random_state=1)
+    names = ["a", "b", "c"]
+    for model in (None, LogisticRegression()):
+        labeler = Labeler(X, classes=names, model=model, refit_every=15)
+        label(labeler, truth, 45, names)
+        standing = labeler.estimate()
+        assert standing.error.low <= np.mean(labeler.model.predict(X) != truth) <= standing.error.high
+        assert sum(share.value for share in standing.prior.values()) == pytest.approx(1, abs=0.1)
+
+
+def test_a_class_with_one_row_counts_as_an_error_until_it_is_learnt(blobs):
+    X, truth = blobs
+    y = np.array([NAMES[code] for code in truth[:40]] + ["eggs"] + [None] * 259, dtype=object)
+    labeler = Labeler(X, y, labels="random")
+    assert labeler.estimate().error.value >= 1 / 41
+    assert set(labeler.model.classes_) == {0, 1}
+
+
+@pytest.mark.parametrize("name", list(STRATEGIES))
+def test_every_strategy_gives_chances_with_and_without_a_model(blobs, name):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, mixture={"random": 0.5, name: 0.5}, refit_every=15)
+    label(labeler, truth, 31)
+    chances = STRATEGIES[name](labeler.model, X, _state(labeler, X))
+    assert chances.shape == (300,)
+    assert (chances >= 0).all()
+    if name == "margin":
+        p = labeler.model.predict_proba(X)[:, 1]
+        assert abs(p[np.argmax(chances)] - 0.5) == np.abs(p - 0.5).min()
+
+
+def _state(labeler, X):
+    return State(labeler.codes, labeler.codes < 0, labeler.model.predict_proba(X), 2, np.linspace(0, 1, len(X)))
+
+
+def test_strategies_of_scikit_activeml_can_be_plugged_in(blobs):
+    pool = pytest.importorskip("skactiveml.pool")
+    classifier = pytest.importorskip("skactiveml.classifier")
+    X, truth = blobs
+    clf = classifier.ParzenWindowClassifier(classes=[0, 1])
+    strategy = from_skactiveml(pool.UncertaintySampling(random_state=0), clf=clf)
+    labeler = Labeler(X, classes=NAMES, mixture={"random": 0.5, strategy: 0.5}, refit_every=10)
+    label(labeler, truth, 30)
+    assert labeler.shares == {"random": 0.5, "UncertaintySampling": 0.5}
+    assert labeler.estimate().error.high < 1
+    greedy = from_skactiveml(pool.UncertaintySampling(random_state=0), clf=clf, sharpness=np.inf)
+    chances = greedy(None, X, _state(labeler, X))
+    assert set(chances) == {0.0, 1.0}
+    assert chances[labeler.codes >= 0].sum() == 0
+
+
+def test_nothing_is_stated_where_no_row_is_drawn_at_random(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, mixture={"margin": 1.0}, refit_every=20)
+    label(labeler, truth, 20)
+    standing = labeler.estimate()
+    assert standing.error is None
+    assert standing.prior == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "Without any label nobody knows the classes"),
+        ({"classes": ["a"]}, "Two different classes"),
+        ({"classes": NAMES, "labels": "some"}, "drawn at random"),
+        ({"classes": NAMES, "confidence": 95}, "between 0 and 1"),
+        ({"classes": NAMES, "mixture": {"randon": 1}}, "No strategy is called 'randon'"),
+        ({"classes": NAMES, "mixture": {"random": -1}}, "Shares of a mixture"),
+        ({"y": ["a", "b"]}, "X has 300 rows and y 2"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(blobs, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        Labeler(blobs[0], **arguments)
+
+
+def test_a_strategy_that_returns_nonsense_is_named(blobs):
+    def broken(model, X, state):
+        return np.full(len(X), np.nan)
+
+    with pytest.raises(ValueError, match="'broken' must return a finite number"):
+        Labeler(blobs[0], classes=NAMES, mixture=broken).next()
+    assert read_mixture(broken)["broken"][1] == 0.5
+
+
+def test_goals_may_be_about_the_prior(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, goal=Goal(error=None, prior=0.2), refit_every=20)
+    label(labeler, truth, 60)
+    standing = labeler.estimate()
+    assert standing.is_enough == all(share.half_width <= 0.2 for share in standing.prior.values())
