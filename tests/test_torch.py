@@ -14,7 +14,7 @@ from pnulearn.torch import PNUBatchSampler, PNULoss, label_codes, margin_loss  #
 PRIOR = 0.3
 ETAS = [-1.0, -0.6, 0.0, 0.4, 1.0]
 TRAINABLE = [name for name in LOSSES if name not in ("zero_one", "truncated_squared")]
-NONNEGATIVE_LOSSES = ["sigmoid", "logistic", "double_hinge", "squared"]
+NONNEGATIVE_LOSSES = ["sigmoid", "logistic", "hyperbolic", "double_hinge", "squared"]
 
 
 def batch(seed, spread=1.0, sizes=(5, 4, 9)):

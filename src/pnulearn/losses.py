@@ -177,6 +177,27 @@ class DoubleHinge(Loss):
         return -((margin < 1) * 0.5 + (margin < -1) * 0.5)
 
 
+class Hyperbolic(Loss):
+    """(√(1 + m²) − m) / 2: a smooth double hinge, linear on both sides and solved by Newton's method.
+
+    >>> Hyperbolic()([-0.75, 0.0, 0.75]).tolist()
+    [1.0, 0.5, 0.25]
+    """
+
+    name, gap, convex, smooth, lipschitz, zero_one_factor = "hyperbolic", "linear", True, True, 1.0, 2.0
+
+    def __call__(self, margin: ArrayLike) -> AnyArray:
+        side: AnyArray = np.abs(margin)
+        short: AnyArray = 1 / (np.hypot(1, side) + side) / 2  # √(1 + m²) − m of large m would cancel
+        return np.where(np.less(margin, 0), short + side, short)
+
+    def derivative(self, margin: ArrayLike) -> AnyArray:
+        return (np.asarray(margin) / np.hypot(1, margin) - 1) / 2
+
+    def curvature(self, margin: ArrayLike) -> AnyArray:
+        return np.hypot(1, margin) ** -3 / 2
+
+
 class Ramp(Loss):
     """max(0, min(2, 1 − m)) / 2: bounded, so a few wrong labels cannot dominate.
 
@@ -233,6 +254,7 @@ LOSSES: dict[str, Loss] = {
         Squared(),
         Logistic(),
         DoubleHinge(),
+        Hyperbolic(),
         Ramp(),
         Sigmoid(),
         TruncatedSquared(),

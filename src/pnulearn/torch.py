@@ -159,6 +159,7 @@ def margin_loss(loss: str | Loss | Callable[[torch.Tensor], torch.Tensor]) -> Ca
 _SMOOTH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "logistic": lambda m: functional.softplus(-m),
     "sigmoid": lambda m: torch.sigmoid(-m),
+    "hyperbolic": lambda m: (torch.sqrt(1 + m * m) - m) / 2,
 }
 
 

@@ -12,7 +12,7 @@ from pnulearn import PNUClassifier, load
 from pnulearn._solvers import cccp, smooth
 from pnulearn.losses import LOSSES, Loss
 
-ITERATIVE = ["logistic", "double_hinge", "ramp", "sigmoid"]
+ITERATIVE = ["logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid"]
 FEW = {"alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "prior": 0.4, "random_state": 0}
 
 
@@ -41,7 +41,9 @@ def test_the_hinge_learns_with_the_pn_risk_and_says_what_else_there_is(gaussians
     X_test, y_test = gaussians(300, 300, 0, seed=1)
     model = PNUClassifier("pn", "hinge", **candidates("rbf", "pn")).fit(X, y)
     assert model.score(X_test, y_test) > 0.75
-    with pytest.raises(ValueError, match=r"hinge.*'logistic', 'double_hinge', 'ramp', 'sigmoid'.*risk='pn'"):
+    with pytest.raises(
+        ValueError, match=r"hinge.*'logistic', 'double_hinge', 'hyperbolic', 'ramp', 'sigmoid'.*risk='pn'"
+    ):
         PNUClassifier(loss="hinge", **candidates("rbf")).fit(X, y)
 
 

@@ -15,7 +15,7 @@ from pnulearn.risks import empirical_risk, nu, pn, pnu, pu, punu
 PRIOR, ALPHA, BANDWIDTH = 0.4, 0.02, 2.0
 RISKS = {"pn": pn(PRIOR), "pu": pu(PRIOR), "nu": nu(PRIOR), "pnu": pnu(PRIOR, 0.5), "punu": punu(PRIOR, 0.3)}
 MIX = {"pnu": 0.5, "punu": 0.3}
-CONVEX, OTHERS = ("squared", "logistic", "double_hinge"), ("ramp", "sigmoid")
+CONVEX, OTHERS = ("squared", "logistic", "double_hinge", "hyperbolic"), ("ramp", "sigmoid")
 
 
 def fitted(X, y, loss, risk, kernel="rbf", mix=None):

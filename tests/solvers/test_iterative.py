@@ -11,7 +11,7 @@ from pnulearn._solvers.objectives import objective, shares_in_means
 from pnulearn._solvers.ridge import squared_candidates
 from pnulearn.losses import LOSSES, Loss
 
-ITERATIVE = ["logistic", "double_hinge", "ramp", "sigmoid"]
+ITERATIVE = ["logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid"]
 ALPHAS = np.array([1e-3, 1e-1, 1e-2])
 
 

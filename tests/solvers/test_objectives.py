@@ -17,7 +17,7 @@ EVERY_RISK = {
     "pnpu": risks.pnu(PRIOR, 0.6),
     "pnnu": risks.pnu(PRIOR, -0.6),
 }
-TRAINED = [LOSSES[name] for name in ("squared", "logistic", "double_hinge", "ramp", "sigmoid")]
+TRAINED = [LOSSES[name] for name in ("squared", "logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid")]
 
 
 def draw(seed=0):
@@ -116,7 +116,9 @@ def test_other_classes_make_up_the_negatives_in_proportion_to_their_priors():
 @pytest.mark.parametrize("name", ["pu", "nu", "punu", "pnpu", "pnnu"])
 def test_the_hinge_is_refused_where_it_is_not_convex_and_the_fitting_losses_are_named(name):
     shares = np.full((3, 6), 1 / 6)
-    with pytest.raises(ValueError, match=r"hinge.*'squared', 'logistic', 'double_hinge', 'ramp', 'sigmoid'.*risk='pn'"):
+    with pytest.raises(
+        ValueError, match=r"hinge.*'squared', 'logistic', 'double_hinge', 'hyperbolic', 'ramp', 'sigmoid'.*risk='pn'"
+    ):
         objective(EVERY_RISK[name], LOSSES["hinge"], shares)
 
 

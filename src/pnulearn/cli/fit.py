@@ -57,6 +57,7 @@ class Loss(StrEnum):
     squared = "squared"
     logistic = "logistic"
     double_hinge = "double_hinge"
+    hyperbolic = "hyperbolic"
     ramp = "ramp"
     sigmoid = "sigmoid"
     hinge = "hinge"
