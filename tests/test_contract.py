@@ -14,7 +14,14 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn import LabeledOnly, PNUClassifier, baselines
 from pnulearn._basis.kernels import KERNELS
-from pnulearn.baselines import S4VM, EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier, WellSVM
+from pnulearn.baselines import (
+    S4VM,
+    EntropyRegularizedClassifier,
+    HarmonicClassifier,
+    LaplacianSVM,
+    SMIRClassifier,
+    WellSVM,
+)
 from pnulearn.priors import EnergyPrior, estimate_prior
 
 RIVALS = [
@@ -22,6 +29,7 @@ RIVALS = [
     LaplacianSVM(alpha=1e-3, manifold=1.0, bandwidth=1.0, random_state=0),
     SMIRClassifier(information=0.1, bandwidth=1.0, random_state=0),
     WellSVM(C_unlabeled=0.1, bandwidth=1.0, random_state=0),
+    HarmonicClassifier(leak=0.1, bandwidth=1.0, random_state=0),
     S4VM(C_unlabeled=0.1, bandwidth=1.0, n_starts=20, random_state=0),
 ]
 OURS = [PNUClassifier(random_state=0), PNUClassifier(kernel="linear", random_state=0), *RIVALS]

@@ -12,13 +12,20 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedKFold, estimate_prior, make_pnu_scorer
 from pnulearn.advice import advise_for
-from pnulearn.baselines import S4VM, EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier, WellSVM
+from pnulearn.baselines import (
+    S4VM,
+    EntropyRegularizedClassifier,
+    HarmonicClassifier,
+    LaplacianSVM,
+    SMIRClassifier,
+    WellSVM,
+)
 from pnulearn.metrics import compare, pnu_auc, pnu_f1, pnu_precision, pnu_recall, pnu_risk
 from pnulearn.streaming import fit_files
 from tests.attack.inputs import SCORES, X, Y
 
 QUICK = {"prior": 0.4, "mix": 0.2, "alpha": 0.1, "random_state": 0}
-RIVALS = (EntropyRegularizedClassifier, LaplacianSVM, S4VM, SMIRClassifier, WellSVM)
+RIVALS = (EntropyRegularizedClassifier, HarmonicClassifier, LaplacianSVM, S4VM, SMIRClassifier, WellSVM)
 METHODS = ("auto", "energy", "em", "scores", "kernel_mean", "bbe")
 
 

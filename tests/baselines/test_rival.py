@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier
+from pnulearn.baselines import EntropyRegularizedClassifier, HarmonicClassifier, LaplacianSVM, SMIRClassifier
 from pnulearn.baselines._rival.grid import STRENGTHS, candidates
 from pnulearn.baselines._rival.training import RivalTraining
 
@@ -26,11 +26,13 @@ FIXED = [
     LaplacianSVM(alpha=1e-3, manifold=1.0, bandwidth=1.0, prior=0.5),
     LaplacianSVM(alpha=1e-3, manifold=1.0, bandwidth=1.0, loss="hinge", prior=0.5),
     SMIRClassifier(information=0.1, bandwidth=1.0, prior=0.5),
+    HarmonicClassifier(leak=0.1, bandwidth=1.0, prior=0.5),
 ]
 SEARCHING = [
     EntropyRegularizedClassifier(alpha=[1e-3, 1e-1], entropy=[0.01, 1.0], prior=0.5, cv=3, random_state=0),
     LaplacianSVM(alpha=[1e-3, 1e-1], manifold=[0.1, 10.0], prior=0.5, cv=3, random_state=0),
     SMIRClassifier(information=[0.01, 1.0], prior=0.5, cv=3, random_state=0),
+    HarmonicClassifier(leak=[0.01, 1.0], prior=0.5, cv=3, random_state=0),
 ]
 
 
@@ -221,9 +223,10 @@ def test_many_rows_are_no_trouble_for_a_linear_model(monkeypatch):
     "value, message",
     [(0.0, "greater than 0"), (-1.0, "greater than 0"), (np.nan, "a number"), ("x", "a number"), ([], "a number")],
 )
-def test_a_wrong_alpha_is_refused(model, value, message):
-    with pytest.raises(ValueError, match=f"alpha must be .*{message}"):
-        clone(model).set_params(alpha=value).fit(X, Y)
+def test_a_wrong_weight_is_refused(model, value, message):
+    name = "alpha" if "alpha" in model.get_params() else "leak"
+    with pytest.raises(ValueError, match=f"{name} must be .*{message}"):
+        clone(model).set_params(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.inf])
