@@ -199,13 +199,13 @@ def test_three_classes(capsys, tmp_path):
 
 
 def test_advice_from_numbers_and_from_a_table(capsys, customers):
-    numbers = ["--positives", "30", "--negatives", "20", "--unlabelled", "300", "--prior", "0.3"]
+    numbers = ["--n-positive", "30", "--n-negative", "20", "--n-unlabeled", "300", "--prior", "0.3"]
     facts = as_json(capsys, "advise", *numbers)
     assert facts["most_promising"] == "pnu"
     assert facts["pu_against_pn"] < 1 < facts["nu_against_pn"]
     assert 0 < facts["variance_ratio"] < 1
     assert as_json(capsys, "advise", customers, "-l", "bought", "--prior", "0.3") == facts
-    assert answer(capsys, "advise", "--positives", "30")[0] == 2
+    assert answer(capsys, "advise", "--n-positive", "30")[0] == 2
     assert answer(capsys, "advise", customers)[0] == 2
 
 

@@ -17,11 +17,13 @@ with import_extra("cli", "The command line"):
     import typer
 
 from pnulearn.cli import advise, columns, compare, evaluate, fit, info, laboratory, predict, prior
-from pnulearn.cli.console import in_options, remark
+from pnulearn.cli.console import Loudness, in_options, remark, set_loudness
+from pnulearn.cli.shared import shared
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
 EPILOG = (
-    "Start with `pnulearn demo`, or `pnulearn fit table.csv --label COLUMN --model model.pnu --report report.html`."
+    "Start with `pnulearn demo`, or `pnulearn fit table.csv --label COLUMN --model model.pnu --report report.html`. "
+    "Options may stand in pnulearn.toml. Exit codes: 0 done, 1 refused, 2 wrong usage, 130 interrupted."
 )
 DEBUG = "--debug"
 
@@ -31,13 +33,12 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 for module in (fit, columns, predict, evaluate, compare, prior, advise, info):
     name = module.__name__.rpartition(".")[2]
-    app.command(name)(getattr(module, name))
+    app.command(name)(shared(getattr(module, name)))
 for command in (laboratory.reproduce, laboratory.datasets, laboratory.demo):
-    app.command()(command)
+    app.command()(shared(command))
 
 
 def _version(show: bool) -> None:
@@ -59,6 +60,7 @@ def options(
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; errors become one or two lines unless --debug asks for more."""
     debug = DEBUG in arguments or bool(os.environ.get("PNULEARN_DEBUG"))
+    set_loudness(Loudness.normal)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what developers deprecate is nothing to the user of a command
         warnings.simplefilter("always", UserWarning)

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import show_facts
+from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
+    As,
     Delimiter,
     Drop,
     Encoding,
@@ -18,6 +19,7 @@ from pnulearn.cli.options import (
     Prior,
     Unlabeled,
     open_table,
+    read_kinds,
     read_prior,
 )
 from pnulearn.cli.prior import prior_facts, settled_prior
@@ -26,13 +28,14 @@ from pnulearn.cli.prior import prior_facts, settled_prior
 def advise(
     file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="Table to count rows in, or - .")] = None,
     label: Annotated[str | None, typer.Option("--label", "-l", help="Column with the labels of FILE.")] = None,
-    positives: Annotated[int | None, typer.Option(min=1, help="Number of positive rows, without FILE.")] = None,
-    negatives: Annotated[int | None, typer.Option(min=1, help="Number of negative rows, without FILE.")] = None,
-    unlabelled: Annotated[int | None, typer.Option(min=1, help="Number of unlabelled rows, without FILE.")] = None,
+    n_positive: Annotated[int | None, typer.Option(min=1, help="Number of positive rows, without FILE.")] = None,
+    n_negative: Annotated[int | None, typer.Option(min=1, help="Number of negative rows, without FILE.")] = None,
+    n_unlabeled: Annotated[int | None, typer.Option(min=1, help="Number of unlabelled rows, without FILE.")] = None,
     errors: Annotated[float | None, typer.Option(min=0.001, max=0.5, help="Error rate on either class.")] = None,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
+    kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
@@ -42,25 +45,25 @@ def advise(
 ) -> None:
     """Say whether unlabelled rows will help, and what to label next.
 
-    From a table (FILE and --label), or from numbers (--positives, --negatives, --unlabelled and --prior).
+    From a table (FILE and --label), or from numbers (--n-positive, --n-negative, --n-unlabeled and --prior).
     """
-    theta = read_prior(prior)
+    theta, wanted = read_prior(prior), read_kinds(kinds)
     if file is None:
-        if positives is None or negatives is None or unlabelled is None or not isinstance(theta, float | tuple):
-            raise typer.BadParameter("name FILE and --label, or --positives, --negatives, --unlabelled and --prior.")
-        show_facts(facts(theta, positives, negatives, unlabelled, errors), json)
+        if n_positive is None or n_negative is None or n_unlabeled is None or not isinstance(theta, float | tuple):
+            raise typer.BadParameter("name FILE and --label, or --n-positive, --n-negative, --n-unlabeled and --prior.")
+        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors), json)
         return
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
     from pnulearn.tables.scores import table_labels
 
     table = open_table(file, missing, encoding, delimiter, no_header)
-    labels = table_labels(table, label, positive, unlabeled)
-    belief = settled_prior(theta, table, label, labels, drop)
-    n_negative, n_positive = map(int, labels.counts)
-    if not (n_positive and n_negative and labels.n_unlabeled):
+    labels = table_labels(table, label, positive, unlabeled, remark)
+    belief = settled_prior(theta, table, label, labels, drop, wanted)
+    found_negative, found_positive = map(int, labels.counts)
+    if not (found_positive and found_negative and labels.n_unlabeled):
         raise ValueError("Advice needs positive, negative and unlabelled rows; with one class missing use PU or NU.")
-    show_facts(facts(belief, n_positive, n_negative, labels.n_unlabeled, errors), json)
+    show_facts(facts(belief, found_positive, found_negative, labels.n_unlabeled, errors), json)
 
 
 def facts(prior: Any, n_positive: int, n_negative: int, n_unlabeled: int, errors: float | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import typer
 
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
+    As,
     Delimiter,
     Drop,
     Encoding,
@@ -21,6 +22,7 @@ from pnulearn.cli.options import (
     Prior,
     Unlabeled,
     open_table,
+    read_kinds,
     read_prior,
 )
 from pnulearn.cli.prior import prior_facts, settled_prior
@@ -41,6 +43,7 @@ def compare(
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
+    kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
@@ -54,14 +57,14 @@ def compare(
     """
     if len(model) + len(score) != 2:
         raise typer.BadParameter("name two to compare, with --model FILE or --score COLUMN.")
-    theta = read_prior(prior)
+    theta, wanted = read_prior(prior), read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.scores import table_labels
 
-    labels = table_labels(table, label, positive, unlabeled)
+    labels = table_labels(table, label, positive, unlabeled, remark)
     scores = [_model_scores(table, path, labels) for path in model]
     scores += [_column_scores(table, column, labels, threshold) for column in score]
-    belief = settled_prior(theta, table, label, labels, [*drop, *score])
+    belief = settled_prior(theta, table, label, labels, [*drop, *score], wanted)
     show_facts(_facts([*map(str, model), *score], labels, scores, belief), json)
 
 

@@ -5,17 +5,53 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from enum import IntEnum
 from typing import Any
 
 MOST_WORDS = 12
-COLORS = {"error": "31", "warning": "33", "note": "36"}
+COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
+# Parameters that have an option of another name; `fit --set` takes all others of the classifier.
+OPTIONS = {"unlabeled": "unlabeled", "pos_label": "positive", "prior": "prior", "cv": "folds", "risk": "risk"}
+OPTIONS |= {"loss": "loss", "kernel": "kernel", "n_jobs": "jobs", "random_state": "seed", "threshold": "threshold"}
+OPTIONS |= {"method": "method", "confidence": "confidence", "at_random": "at-random"}
+SETTABLE = ("mix", "alpha", "bandwidth", "centers", "selection", "tie_break")
+
+
+class Loudness(IntEnum):
+    """How much is told on standard error."""
+
+    quiet = 0
+    normal = 1
+    verbose = 2
+
+
+_loudness: ContextVar[Loudness] = ContextVar("loudness", default=Loudness.normal)
+
+
+def set_loudness(loudness: Loudness) -> None:
+    """From now on, in this run."""
+    _loudness.set(loudness)
+
+
+def is_verbose() -> bool:
+    return _loudness.get() is Loudness.verbose
+
+
+def detail(message: str) -> None:
+    """One message that is told only if --verbose asks for it."""
+    if is_verbose():
+        remark(message, "detail")
 
 
 def remark(message: str, kind: str = "note") -> None:
-    """One message on standard error, after its kind."""
+    """One message on standard error, after its kind; notes are not told if --quiet says so."""
+    if kind == "note" and _loudness.get() is Loudness.quiet:
+        return
     colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     word = f"\x1b[{COLORS[kind]}m{kind}:\x1b[0m" if colored else f"{kind}:"
     print(f"{word} {message}", file=sys.stderr, flush=True)
@@ -29,23 +65,16 @@ def remarks(messages: Iterable[str]) -> None:
 def in_options(message: str) -> str:
     """The library speaks of parameters, the command line of options.
 
-    >>> in_options("pass unlabeled=0, or pos_label='spam'")
-    "pass --unlabeled 0, or --positive 'spam'"
+    >>> in_options("pass unlabeled=0, pos_label='spam' or alpha=0.1")
+    "pass --unlabeled 0, --positive 'spam' or --set alpha=0.1"
     """
-    for parameter, option in (
-        ("unlabeled", "unlabeled"),
-        ("pos_label", "positive"),
-        ("prior", "prior"),
-        ("cv", "folds"),
-        ("risk", "risk"),
-    ):
-        message = message.replace(f"{parameter}=", f"--{option} ")
-    return message
+    message = re.sub(rf"(?<![\w.-])({'|'.join(OPTIONS)})=", lambda found: f"--{OPTIONS[found[1]]} ", message)
+    return re.sub(rf"(?<![\w.-])({'|'.join(SETTABLE)})=", r"--set \1=", message)
 
 
 def waiting(message: str) -> AbstractContextManager[Any]:
     """A spinner on standard error while a person watches; nothing otherwise."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or _loudness.get() is Loudness.quiet:
         return nullcontext()
     from rich.console import Console
 

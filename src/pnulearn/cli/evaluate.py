@@ -9,6 +9,7 @@ import typer
 
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
+    As,
     Delimiter,
     Drop,
     Encoding,
@@ -21,6 +22,7 @@ from pnulearn.cli.options import (
     Prior,
     Unlabeled,
     open_table,
+    read_kinds,
     read_prior,
 )
 from pnulearn.cli.prior import prior_facts, settled_prior
@@ -42,6 +44,7 @@ def evaluate(
     prior: Prior = "auto",
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
+    kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
@@ -56,6 +59,7 @@ def evaluate(
     if (model is None) == (score is None):
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")
     theta: Any = read_prior(prior)
+    wanted = read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
     if model is not None:
         if threshold is not None:
@@ -64,7 +68,7 @@ def evaluate(
         theta = learnt if theta is None else theta
     else:
         labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
-    belief = settled_prior(theta, table, label, labels, [*drop, score or ""])
+    belief = settled_prior(theta, table, label, labels, [*drop, score or ""], wanted)
     show_facts(_judge(labels, scores, belief, confidence), json)
 
 
@@ -79,7 +83,7 @@ def _model_scores(
         remark("The model was fitted to this very file, so the error looks smaller than it is.", kind="warning")
     predictions = fitted.predict(table)
     remarks(predictions.remarks)
-    labels = model_labels(table, fitted, label, unlabeled)
+    labels = model_labels(table, fitted, label, unlabeled, remark)
     if positive is not None:
         refuse_other_positive(fitted, positive)
     return labels, predictions.scores, fitted.classifier.prior_estimate_
@@ -90,7 +94,7 @@ def _column_scores(
 ) -> tuple[Labels, AnyArray]:
     from pnulearn.tables.scores import score_column, table_labels
 
-    labels = table_labels(table, label, positive, unlabeled)
+    labels = table_labels(table, label, positive, unlabeled, remark)
     scores, notes = score_column(table, score, labels.classes, threshold)
     remarks(notes)
     return labels, scores

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import remark, remarks, show_facts, waiting
+from pnulearn.cli.console import is_verbose, remark, remarks, show_facts, waiting
 from pnulearn.cli.options import (
     As,
     AtRandom,
@@ -29,11 +29,13 @@ from pnulearn.cli.options import (
     Overwrite,
     Positive,
     Prior,
+    Settings,
     Unlabeled,
     open_table,
     read_drawn,
     read_kinds,
     read_prior,
+    read_settings,
     refuse_outputs,
 )
 from pnulearn.cli.prior import count_classes, drawn_facts
@@ -42,6 +44,8 @@ from pnulearn.cli.screen import learnt_from, show_verdict
 if TYPE_CHECKING:
     from pnulearn.priors.narrowing import Narrowing
     from pnulearn.tables.model import Fitted
+
+MOST_LEFT_OUT = 3  # that are told one by one
 
 
 class Risk(StrEnum):
@@ -112,6 +116,7 @@ def fit(
     ] = 10_000,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    settings: Settings = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -119,7 +124,7 @@ def fit(
     json: Json = False,
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
-    theta, wanted = read_prior(prior), read_kinds(kinds)
+    theta, wanted, further = read_prior(prior), read_kinds(kinds), read_settings(settings)
     drawn = read_drawn(_said(labels, sampling), at_random)
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
@@ -149,11 +154,13 @@ def fit(
             sampling=(drawn or Drawn.chosen).sampling,
             cv=folds,
             n_jobs=jobs,
+            verbose=int(is_verbose()),
+            **further,
         )
     remarks(note for note in fitted.model.record.remarks if note not in table.remarks)
     said = (label, at_random, *drop)
     left_out = [item for item in fitted.model.plan.left_out.items() if item[0] not in said]
-    remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out)
+    _tell_left_out(dict(left_out))
     _write(fitted, model, report, overwrite)
     narrowing = fitted.narrow_prior()
     verdict = reach_verdict(fitted.model, narrowing)
@@ -163,8 +170,18 @@ def fit(
         show_facts({"verdict": verdict.facts()} | facts | written, json)
     else:
         show_verdict(verdict, learnt_from(fitted.model), *(f"Written: {path}" for path in (model, report) if path))
+        if is_verbose():
+            show_facts(facts, json)
     if model is None:
         remark("The model was not saved: pass --model FILE to keep it.")
+
+
+def _tell_left_out(left_out: dict[str, str]) -> None:
+    """Each column with its reason; many in one line unless --verbose asks for more."""
+    if len(left_out) <= MOST_LEFT_OUT or is_verbose():
+        remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out.items())
+    else:
+        remark(f"{len(left_out)} columns are left out, {', '.join(left_out)}: `pnulearn columns` says why.")
 
 
 def _write(fitted: Any, model: Path | None, report: Path | None, overwrite: bool) -> None:

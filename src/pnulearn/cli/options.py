@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from pnulearn.cli.completion import complete_column, complete_kind
+from pnulearn.cli.console import SETTABLE, detail, remarks
 
 if TYPE_CHECKING:
     from pnulearn.tables import Table
@@ -76,6 +80,8 @@ def read_kinds(pairs: list[str]) -> dict[str, str]:
     >>> read_kinds(["zip=category", "a=b=number"])
     {'zip': 'category', 'a=b': 'number'}
     """
+    if not pairs:
+        return {}  # what is about to be refused need not wait for scikit-learn
     from pnulearn.tables.kinds import KINDS
 
     kinds = {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
@@ -83,6 +89,26 @@ def read_kinds(pairs: list[str]) -> dict[str, str]:
         if not name or kind not in KINDS:
             raise typer.BadParameter(f"--as wants COLUMN=KIND, with one of the kinds {', '.join(KINDS)}.")
     return kinds
+
+
+def read_settings(pairs: list[str]) -> dict[str, Any]:
+    """Parameters of the classifier that have no option of their own.
+
+    >>> read_settings(["alpha=0.1", "mix=[0, 0.5]", "selection=best"])
+    {'alpha': 0.1, 'mix': [0, 0.5], 'selection': 'best'}
+    """
+    texts = {name.strip(): text.strip() for name, _, text in (pair.partition("=") for pair in pairs)}
+    for name, text in texts.items():
+        if name not in SETTABLE or not text:
+            raise typer.BadParameter(f"--set wants NAME=VALUE, with one of the names {', '.join(SETTABLE)}.")
+    return {name: _read_value(text) for name, text in texts.items()}
+
+
+def _read_value(text: str) -> Any:
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: Any) -> None:
@@ -106,7 +132,12 @@ File = Annotated[
         metavar="FILE...", help="CSV, Excel, Parquet, JSON lines; several are stacked; - for standard input."
     ),
 ]
-Label = Annotated[str, typer.Option("--label", "-l", help="Column with the labels; empty cells are unlabelled.")]
+Label = Annotated[
+    str,
+    typer.Option(
+        "--label", "-l", help="Column with the labels; empty cells are unlabelled.", autocompletion=complete_column
+    ),
+]
 Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default yes, or the greater.")]
 Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
 Prior = Annotated[
@@ -122,14 +153,29 @@ LabelsDrawn = Annotated[
 ]
 AtRandom = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column of yes and no: which rows were labelled at random. It is no feature."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of yes and no: which rows were labelled at random. It is no feature.",
+        autocompletion=complete_column,
+    ),
 ]
 As = Annotated[
     list[str],
-    typer.Option("--as", metavar="COLUMN=KIND", help="Use a column as number, flag, category, codes, date or text."),
+    typer.Option(
+        "--as",
+        metavar="COLUMN=KIND",
+        help="Use a column as number, flag, category, codes, date or text.",
+        autocompletion=complete_kind,
+    ),
+]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help=f"Another parameter of PNUClassifier: {', '.join(SETTABLE)}."),
 ]
 MostCategories = Annotated[int, typer.Option(min=2, help="Categories with a feature each; others share features.")]
-Drop = Annotated[list[str], typer.Option(help="Leave this column out (may be repeated).")]
+Drop = Annotated[
+    list[str], typer.Option(help="Leave this column out (may be repeated).", autocompletion=complete_column)
+]
 Missing = Annotated[list[str], typer.Option(help="Another cell content that means missing (may be repeated).")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the file; recognised by default.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the CSV file; recognised by default.")]
@@ -143,11 +189,11 @@ def open_table(
     file: str | list[str], missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool
 ) -> Table:
     """The table in a file, with remarks on standard error about how it was read."""
-    from pnulearn.cli.console import remarks
     from pnulearn.tables import read_table
 
     if delimiter in ("tab", r"\t"):
         delimiter = "\t"
     table = read_table(file, missing=tuple(missing), encoding=encoding, delimiter=delimiter, header=not no_header)
     remarks(table.remarks)
+    detail(f"{table.source} has {table.n_rows} rows and {len(table.names)} columns.")
     return table

@@ -8,6 +8,7 @@ import typer
 
 from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
+    As,
     AtRandom,
     Delimiter,
     Drawn,
@@ -24,6 +25,7 @@ from pnulearn.cli.options import (
     method_name,
     open_table,
     read_drawn,
+    read_kinds,
 )
 
 FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
@@ -43,6 +45,7 @@ def prior(
     method: Annotated[str, typer.Option(help="How to estimate it; auto takes the best method we know.")] = "auto",
     labels: LabelsDrawn = None,
     at_random: AtRandom = None,
+    kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
     encoding: Encoding = None,
@@ -54,16 +57,17 @@ def prior(
     from pnulearn.tables.marks import read_marks
     from pnulearn.tables.scores import table_labels
 
-    drawn = read_drawn(labels, at_random)
+    drawn, wanted = read_drawn(labels, at_random), read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
-    found = table_labels(table, label, positive, unlabeled)
+    found = table_labels(table, label, positive, unlabeled, remark)
     counted = None
     if drawn is Drawn.random:
         counted = found.counts
     elif at_random is not None:
         counted = count_classes(found.codes[read_marks(table, at_random, slice(None), found.codes)])
         drop = [*drop, at_random]
-    estimate = estimated_prior(table, label, found, drop, None if method == "auto" else method_name(method), counted)
+    chosen = None if method == "auto" else method_name(method)
+    estimate = estimated_prior(table, label, found, drop, chosen, wanted, counted)
     facts = {
         "prior": estimate.value,
         "interval": [estimate.low, estimate.high],
@@ -75,23 +79,31 @@ def prior(
 
 
 def estimated_prior(
-    table: Table, label: str, labels: Labels, drop: list[str], method: str | None, counted: AnyArray | None = None
+    table: Table,
+    label: str,
+    labels: Labels,
+    drop: list[str],
+    method: str | None,
+    kinds: dict[str, str] | None = None,
+    counted: AnyArray | None = None,
 ) -> PriorEstimate:
     """The prior from all usable columns of a table, and from the counts of rows labelled at random."""
     from pnulearn.priors import resolve_prior
     from pnulearn.tables.scores import feature_columns
 
-    X = feature_columns(table, label, [name for name in drop if name])
+    X = feature_columns(table, label, [name for name in drop if name], kinds)
     return resolve_prior(method, X, labels.codes, classes=labels.classes, random_state=0, random_counts=counted)
 
 
-def settled_prior(prior: Any, table: Table, label: str, labels: Labels, drop: list[str]) -> PriorEstimate:
+def settled_prior(
+    prior: Any, table: Table, label: str, labels: Labels, drop: list[str], kinds: dict[str, str] | None = None
+) -> PriorEstimate:
     """A given prior as it is; otherwise one from the other columns, with a remark that it was estimated."""
     from pnulearn.priors.given import read_prior
 
     if prior is not None and not isinstance(prior, str):
         return read_prior(prior, labels.classes)
-    estimate = estimated_prior(table, label, labels, drop, prior)
+    estimate = estimated_prior(table, label, labels, drop, prior, kinds)
     remark(
         f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} to "
         f"{estimate.high:.2f}); pass --prior if you know it."

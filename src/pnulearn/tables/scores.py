@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,27 @@ from pnulearn.tables.model import TableModel
 from pnulearn.tables.plan import learn_plan
 from pnulearn.tables.targets import match_label, read_targets
 
+Say = Callable[[str], None]
 
-def table_labels(table: Table, label: str, positive: str | None, unlabeled: str | None) -> Labels:
-    """The two classes of a label column and the code of every row."""
+
+def table_labels(
+    table: Table, label: str, positive: str | None, unlabeled: str | None, say: Say | None = None
+) -> Labels:
+    """The two classes of a label column and the code of every row; `say` is told how the column was read."""
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
+    _tell(targets.remarks, say)
     labels = decode_labels(targets.y, pos_label=targets.positive)
     if len(labels.classes) != 2:
         raise TableError(f"Column {label!r} has {len(labels.classes)} classes; this command judges two.")
     return labels
 
 
-def model_labels(table: Table, model: TableModel, label: str, unlabeled: str | None) -> Labels:
-    """The codes of a label column in the classes of a model."""
+def model_labels(table: Table, model: TableModel, label: str, unlabeled: str | None, say: Say | None = None) -> Labels:
+    """The codes of a label column in the classes of a model; `say` is told which spellings were joined."""
     if len(model.classifier.classes_) != 2:
         raise TableError(f"The model has {len(model.classifier.classes_)} classes; this command judges two.")
     targets = read_targets(table, label, unlabeled=unlabeled, known=model.classifier.classes_.tolist())
+    _tell(targets.joined, say)
     return decode_labels(targets.y, classes=model.classifier.classes_)
 
 
@@ -78,7 +85,13 @@ def _label_scores(name: str, words: AnyArray, classes: AnyArray) -> AnyArray:
     return np.where(words == positive, 1.0, -1.0)
 
 
-def feature_columns(table: Table, label: str, drop: Any = ()) -> AnyArray:
+def feature_columns(table: Table, label: str, drop: Any = (), kinds: Mapping[str, str] | None = None) -> AnyArray:
     """All usable columns but the label as scaled features."""
-    plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"})
+    plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, kinds=kinds)
     return plan.features(table)[0]
+
+
+def _tell(remarks: list[str], say: Say | None) -> None:
+    if say is not None:
+        for remark in remarks:
+            say(remark)

@@ -21,12 +21,16 @@ MOST_CLASSES = 20
 
 @dataclass(frozen=True)
 class Targets:
-    """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known."""
+    """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known.
+
+    `remarks` tell how the column was read; those on spellings that were `joined` stand by themselves, too.
+    """
 
     y: AnyArray
     positive: Any
     counts: dict[Any, int]
     remarks: list[str] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
 
     @property
     def n_unlabeled(self) -> int:
@@ -46,7 +50,7 @@ def read_targets(
     Spellings that differ in case or blanks are one label, the most frequent of them or the one in `known`.
     """
     column = table.column(label)
-    values, remarks = _join_spellings(label, _values(column), known)
+    values, joined = _join_spellings(label, _values(column), known)
     marker = None if unlabeled is None else match_label(unlabeled, values)
     if unlabeled is not None and marker is None:
         raise TableError(
@@ -59,7 +63,8 @@ def read_targets(
         chosen, said = _guess_positive(label, list(counts))
     else:
         chosen, said = _named_positive(label, positive, y), []
-    return Targets(y, chosen, dict(sorted(counts.items(), key=lambda item: str(item[0]))), remarks + said)
+    ordered = dict(sorted(counts.items(), key=lambda item: str(item[0])))
+    return Targets(y, chosen, ordered, joined + said, joined)
 
 
 def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tuple[list[Any], list[str]]:
