@@ -1,10 +1,11 @@
 """What holds for every kernel in the registry, whatever it computes."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import check_estimator
@@ -15,6 +16,7 @@ from pnulearn import PNUClassifier
 from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn.streaming import fit_files
 
+RNG = np.random.default_rng(0)
 SCIKIT_LEARN = {
     "rbf": lambda X, C, σ: rbf_kernel(X, C, gamma=0.5 / σ**2),
     "linear": lambda X, C, σ: X - X.mean(axis=0),
@@ -82,3 +84,17 @@ def test_scikit_learn_accepts_the_estimator(kernel):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(PNUClassifier(kernel=kernel, alpha=[0.01, 1.0], cv=2))
+
+
+@pytest.mark.parametrize("kernel", [name for name in KERNELS if KERNELS[name].has_bandwidth])
+def test_threads_and_shared_exponentials_change_no_prediction(kernel):
+    """Against a sum over bandwidths and centres that is written out; threads must not change a bit."""
+    X, rows = RNG.normal(size=(9, 3)), RNG.normal(size=(5000, 3))
+    bandwidths = 1.3 * np.array([1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0])
+    coef = RNG.normal(size=(2, 6, 9))
+    model = SimpleNamespace(centers_=X, bandwidths_=bandwidths, coef_=coef, intercept_=np.array([0.5, -1.0]), n_jobs=1)
+    found = KERNELS[kernel].scores(model, rows)
+    features = [KERNELS[kernel].gram(rows, X, bandwidth) for bandwidth in bandwidths]
+    wanted = sum(features[k] @ coef[:, k].T for k in range(6)) + model.intercept_
+    assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+    assert_array_equal(KERNELS[kernel].scores(SimpleNamespace(**vars(model) | {"n_jobs": 3}), rows), found)

@@ -80,9 +80,8 @@ class CenterBasis(Basis):
     @classmethod
     def respond(cls, model: Any, X: Any) -> AnyArray:
         basis = cls(model.centers_, model.bandwidths_)
-        prepared = basis.prepare(X)
-        parts = (basis.features(prepared, i) @ model.coef_[:, i].T for i in range(len(basis.bandwidths)))
-        return sum(parts) + model.intercept_
+        every = basis.every_features(basis.prepare(X), range(len(basis.bandwidths)))
+        return sum(features @ model.coef_[:, index].T for index, features in every) + model.intercept_
 
     @classmethod
     def draw(cls, graph: Graph, model: Any) -> str:

@@ -75,7 +75,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     pos_label
         the positive class, by default the greater label.
     n_jobs
-        threads to search bandwidths and folds with. The result does not depend on it.
+        threads to search bandwidths and folds with, and to predict many rows. The result does not depend on it.
     random_state
         seed of the folds and of the choice of centres.
     verbose
