@@ -14,7 +14,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
-from pnulearn.metrics.rates import rates_under, weighted_quantiles
+from pnulearn.metrics.rates import ContradictedPrior, rates_under, weighted_quantiles
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances, smoothed_means
 from pnulearn.priors.estimate import PriorEstimate
@@ -178,24 +178,59 @@ def _under_belief(
     means = smoothed_means(samples, float(belief.mean))
     slope = prior_slope(estimate.mix, means)
     stderr = float(np.hypot(estimate.stderr, belief.spread * slope))
-    if kind == "rate":
-        low, high = _posterior_interval(belief, samples, estimate.confidence)
-    else:
-        ends = belief.within(estimate.confidence)
-        moves = sorted(slope * (end - belief.mean) for end in ends)
-        low = estimate.value - np.hypot(estimate.value - estimate.low, min(moves[0], 0.0))
-        high = estimate.value + np.hypot(estimate.high - estimate.value, max(moves[1], 0.0))
-    low, high = min(float(low), estimate.value), max(float(high), estimate.value)
-    return replace(estimate, stderr=stderr, low=low, high=high)
+    ends = _posterior_ends(belief, samples, estimate.confidence) if kind == "rate" else None
+    if ends is None:
+        moves = sorted(slope * (end - belief.mean) for end in belief.within(estimate.confidence))
+        down = np.hypot(estimate.value - estimate.low, min(moves[0], 0.0))
+        up = np.hypot(estimate.high - estimate.value, max(moves[1], 0.0))
+        ends = estimate.value - float(down), estimate.value + float(up)
+    return replace(estimate, stderr=stderr, low=min(ends[0], estimate.value), high=max(ends[1], estimate.value))
 
 
-def _posterior_interval(belief: PriorEstimate, samples: Sequence[LossSample], confidence: float) -> tuple[float, float]:
-    """Ends of the error rate, from the errors among P and N and the share of U that is called positive."""
+def _posterior_ends(
+    belief: PriorEstimate, samples: Sequence[LossSample], confidence: float
+) -> tuple[float, float] | None:
+    """None if the rows are impossible under all that the prior may be."""
+    try:
+        return weighted_quantiles(*_posterior_errors(belief, samples), confidence)
+    except ContradictedPrior:
+        return None
+
+
+def posterior_risk(
+    scores: Sequence[ArrayLike], prior: PriorEstimate, confidence: float = 0.95, *, weights: Sequence[ArrayLike]
+) -> RiskEstimate:
+    """The error rate expected by who knows nothing of it beforehand; P or N may be empty.
+
+    Never negative and within its own interval, where the unbiased estimate from two samples may be anywhere.
+
+    Parameters
+    ----------
+    scores : sequence of three arrays
+        g on P, on N and on U.
+    prior : PriorEstimate
+        What is known about the share of positives.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    weights : sequence of three arrays
+        Weights of the rows of P, N and U.
+    """
+    samples = [LossSample.of(loss_pairs(g, ZeroOne()), weight) for g, weight in zip(scores, weights, strict=True)]
+    values, probability = _posterior_errors(prior, samples)
+    value = float(values @ probability)
+    stderr = float(np.sqrt(probability @ (values - value) ** 2))
+    low, high = weighted_quantiles(values, probability, confidence)
+    mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread)
+    return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
+
+
+def _posterior_errors(belief: PriorEstimate, samples: Sequence[LossSample]) -> tuple[AnyArray, AnyArray]:
+    """Error rates and their probabilities, from the errors among P and N and the share of U that is called positive."""
     sides = (0, 1, 1)  # the loss of g is an error on P, that of −g one on N and a row called positive on U
     share = np.array([sample.mean[side] if sample.size else 0.0 for sample, side in zip(samples, sides, strict=True)])
     size = np.array([sample.size for sample in samples])
     priors, rates, probability = rates_under(share, size, belief)
-    return weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
+    return priors * rates[0] + (1 - priors) * rates[1], probability
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
