@@ -232,3 +232,14 @@ def test_version(capsys):
     code, out, _ = answer(capsys, "--version")
     assert code == 0
     assert out.startswith("pnulearn ")
+
+
+@pytest.mark.parametrize("options", [[], ["--only"], ["--json"], ["--no-guard"]], ids=str)
+def test_a_large_file_is_predicted_in_batches_with_the_same_answer(capsys, customers, fitted, monkeypatch, options):
+    from pnulearn._tables import batches
+
+    whole = answer(capsys, "predict", customers, "-m", fitted[1], *options)
+    monkeypatch.setattr(batches, "LARGE", 0)
+    monkeypatch.setattr(batches, "BYTES_AT_ONCE", 2000)
+    assert sum(1 for _ in batches.Batches.of(customers, batches.Reading())) > 3
+    assert answer(capsys, "predict", customers, "-m", fitted[1], *options) == whole

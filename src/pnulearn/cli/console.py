@@ -7,8 +7,8 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import IntEnum
 from typing import Any
@@ -79,6 +79,21 @@ def waiting(message: str) -> AbstractContextManager[Any]:
     from rich.console import Console
 
     return Console(stderr=True).status(message)
+
+
+@contextmanager
+def progress(message: str, is_long: bool) -> Iterator[Callable[[float], None]]:
+    """A bar with the time left on standard error while a person watches something long; call it with the share done."""
+    if not is_long or not sys.stderr.isatty() or _loudness.get() is Loudness.quiet:
+        yield lambda share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(message, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 def show_facts(facts: Mapping[str, Any], as_json: bool) -> None:

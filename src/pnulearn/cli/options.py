@@ -13,6 +13,7 @@ from pnulearn.cli.completion import complete_column, complete_kind
 from pnulearn.cli.console import SETTABLE, detail, remarks
 
 if TYPE_CHECKING:
+    from pnulearn._tables.batches import Batches
     from pnulearn.tables import Table
 
 
@@ -197,3 +198,13 @@ def open_table(
     remarks(table.remarks)
     detail(f"{table.source} has {table.n_rows} rows and {len(table.names)} columns.")
     return table
+
+
+def open_batches(
+    file: str | list[str], missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool
+) -> Batches:
+    """The same table, in batches if its files are large."""
+    from pnulearn._tables.batches import Batches, Reading
+
+    delimiter = "\t" if delimiter in ("tab", r"\t") else delimiter
+    return Batches.of(file, Reading(tuple(missing), encoding, delimiter, not no_header))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json as json_format
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import remark, remarks
+from pnulearn.cli.console import progress, remark, remarks
 from pnulearn.cli.options import (
     Delimiter,
     Encoding,
@@ -22,13 +21,14 @@ from pnulearn.cli.options import (
     ModelFile,
     NoHeader,
     Overwrite,
-    open_table,
+    open_batches,
     refuse_outputs,
 )
 
 if TYPE_CHECKING:
+    from pnulearn._tables.batches import Batches
     from pnulearn.tables import Column, Table
-    from pnulearn.tables.model import Predictions
+    from pnulearn.tables.model import Predictions, TableModel
 
 
 def predict(
@@ -54,20 +54,61 @@ def predict(
     from pnulearn.tables.loading import load_table_model
 
     fitted = load_table_model(model)
-    table = open_table(file, missing, encoding, delimiter, no_header)
-    predictions = fitted.predict(table)
-    remarks(predictions.remarks)
-    answers = _answers(predictions, fitted.label)
-    lines = _json_lines(table, answers, only) if json else _csv_lines(table, answers, only, not no_guard)
+    batches = open_batches(file, missing, encoding, delimiter, no_header)
+    told = Predicted(only=only, guard=not no_guard, as_json=json)
     if out is None:
-        sys.stdout.reconfigure(newline="")  # type: ignore[union-attr]
-        sys.stdout.writelines(lines)
+        for piece in told.pieces(fitted, batches):
+            sys.stdout.buffer.write(piece)
         sys.stdout.flush()
     else:
         from pnulearn._files.writing import write_atomically
 
-        write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
-        remark(f"{table.n_rows} predictions are in {out}.")
+        write_atomically(out, lambda target: target.writelines(told.pieces(fitted, batches)))
+        remark(f"{told.n_rows} predictions are in {out}.")
+
+
+@dataclass
+class Predicted:
+    """What is written for each row, batch by batch: memory does not grow with the number of rows."""
+
+    only: bool
+    guard: bool
+    as_json: bool
+    n_rows: int = 0
+
+    def pieces(self, fitted: TableModel, batches: Batches) -> Iterator[bytes | memoryview]:
+        """Text as bytes, and remarks, each of them once."""
+        seen: set[str] = set()
+        with progress("Predicting", batches.is_streamed) as advance:
+            for table, share in batches:
+                predictions = fitted.predict(table)
+                fresh = [note for note in (*table.remarks, *predictions.remarks) if note not in seen]
+                seen.update(fresh)
+                remarks(fresh)
+                answers = _answers(predictions, fitted.label)
+                if self.as_json:
+                    yield from (line.encode() for line in _json_lines(table, answers, self.only))
+                else:
+                    yield from self._csv(table, answers, header=self.n_rows == 0)
+                self.n_rows += table.n_rows
+                advance(share)
+
+    def _csv(self, table: Table, answers: dict[str, list[Any]], header: bool) -> Iterator[bytes | memoryview]:
+        """The cells of the file as they were, but for formulas, then the answers."""
+        import pyarrow as pa
+
+        from pnulearn._files.formulas import guard_table
+        from pnulearn._tables.lines import csv_bytes, shown_cells
+
+        kept = [] if self.only else [name for name in table.names if name not in answers]
+        columns = [shown_cells(table, name) for name in kept]
+        columns += [pa.array([str(answer) for answer in column], pa.string()) for column in answers.values()]
+        names = [*kept, *answers]
+        titles = pa.table([pa.array([name], pa.string()) for name in names], names=names)
+        shown = pa.table(columns, names=names)
+        for part in (titles, shown) if header else (shown,):
+            part = guard_table(part) if self.guard else part
+            yield csv_bytes([column.combine_chunks() for column in part.columns])
 
 
 def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
@@ -77,23 +118,6 @@ def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
     shown = range(1, 2) if len(predictions.classes) == 2 else range(len(predictions.classes))
     shares = {f"probability_{predictions.classes[k]}": predictions.probability[:, k].round(6).tolist() for k in shown}
     return {f"predicted_{label}": [label_text(value) for value in predictions.labels.tolist()]} | shares
-
-
-def _csv_lines(table: Table, answers: dict[str, list[Any]], only: bool, guard: bool) -> Iterator[str]:
-    """The cells of the file as they were, but for formulas, then the answers."""
-    from pnulearn._files.formulas import guard_cell
-
-    shown = guard_cell if guard else str
-    kept = [] if only else [place for place, name in enumerate(table.names) if name not in answers]
-    names = table.names
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(map(shown, [*(names[place] for place in kept), *answers]))
-    for cells, answer in zip(table.rows(), zip(*answers.values(), strict=True), strict=True):
-        writer.writerow([*(shown(cells[place]) for place in kept), shown(answer[0]), *answer[1:]])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
 
 
 def _json_lines(table: Table, answers: dict[str, list[Any]], only: bool) -> Iterator[str]:

@@ -81,10 +81,10 @@ class TableModel:
         """
         table = as_table(table)
         X, remarks = self.plan.features(table)
-        probability = self.classifier.predict_proba(X)
-        return Predictions(
-            self.classifier.predict(X), self.classifier.decision_function(X), probability, self.classes, remarks
-        )
+        scores = self.classifier.decision_function(X)
+        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        probability = probabilities(scores, self.classifier.calibration_)
+        return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks)
 
     def refuse_broken(self) -> None:
         """Refuse a plan whose values are not finite or whose features are not those that the classifier takes."""
