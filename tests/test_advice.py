@@ -107,3 +107,20 @@ def test_a_prior_that_is_a_range_comes_with_what_would_narrow_it():
     assert str(vague).endswith(str(vague.narrowing))
     assert "labelled at random" in str(vague)
     assert "labelled at random" not in str(sharp)
+
+
+def test_without_unlabelled_rows_nothing_is_said_about_how_classes_vary():
+    words = str(advise(10, 10, 0, prior=0.3))
+    assert "no unlabelled rows" in words
+    assert "alike" not in words
+
+
+def test_where_nothing_is_to_gain_no_number_of_rows_brings_it():
+    advice = advise(20, 20, 1000, prior=0.5)
+    assert advice.limit_ratio == pytest.approx(1)
+    assert advice.unlabeled_enough == float("inf")
+    assert "90 %" not in str(advice)
+
+
+def test_the_ratio_is_said_to_be_about_judging():
+    assert "In judging a model" in str(advise(10, 10, 300, prior=0.3))

@@ -25,6 +25,9 @@ WORTHWHILE = 0.9  # a variance ratio above this is hardly worth the trouble
 class Advice:
     """What the sample sizes promise. `str(advice)` says it in words, `advice.plot()` draws the variance ratio.
 
+    The ratio is about judging: how much surer the estimated risk of a given model becomes. It is no promise about how
+    much better a model will be that is trained with the unlabelled rows.
+
     Parameters
     ----------
     n_positive : int
@@ -57,7 +60,7 @@ class Advice:
     unlabeled_to_help : float
         Unlabelled rows from which the paper's mix lowers the variance.
     unlabeled_enough : float
-        Unlabelled rows that bring 90 % of all they could bring.
+        Unlabelled rows that bring 90 % of all they could bring; infinite where there is nothing to gain.
     label_next : str
         "positive" or "negative", whichever label lowers the variance more.
     narrowing : Narrowing, optional
@@ -117,18 +120,23 @@ class Advice:
         ax.legend()
         return ax
 
+    @property
+    def _reason(self) -> str:
+        return _NO_UNLABELED if self.best == "pn" and not self.n_unlabeled else _REASONS[self.best]
+
     def __str__(self) -> str:
         basis = "measured" if self.measured else "assumed"
         lines = [
             f"{self.n_positive} positive, {self.n_negative} negative, {self.n_unlabeled} unlabelled rows, prior "
             f"{self.prior:g}; error rates {basis}: {self.error_rates[0]:.0%} of positives, {self.error_rates[1]:.0%} "
             "of negatives.",
-            f"Most promising: {self.best.upper()}. {_REASONS[self.best]}",
+            f"Most promising: {self.best.upper()}. {self._reason}",
         ]
         if self.best in ("pn", "pnu") and self.n_unlabeled:
             lines.append(
-                f"Unlabelled rows change the variance of the risk to {self.variance_ratio:.0%} of the supervised one "
-                f"at mix {self.mix:+.2f}; with unlimited rows it would be {self.limit_ratio:.0%}."
+                f"In judging a model, unlabelled rows change the variance of its estimated risk to "
+                f"{self.variance_ratio:.0%} of that from labels alone, at mix {self.mix:+.2f}; with unlimited rows it "
+                f"would be {self.limit_ratio:.0%}. How much they help in training only a fit tells."
             )
         if not isinf(self.unlabeled_enough):
             lines.append(f"About {self.unlabeled_enough:.0f} unlabelled rows bring 90 % of what there is to gain.")
@@ -144,6 +152,8 @@ _REASONS = {
     "pu": "There are no labelled negatives; unlabelled rows take their place.",
     "nu": "There are no labelled positives; unlabelled rows take their place.",
 }
+
+_NO_UNLABELED = "There are no unlabelled rows, so the labelled ones have to do."
 
 
 def advise(
@@ -187,6 +197,7 @@ def advise(
     labeled_only = replace(psi, unlabeled=0.0)
     both = sizes[0] > 0 and sizes[1] > 0
     ratio = psi.ratio(psi.best_mix) if both else inf
+    limit = labeled_only.ratio(labeled_only.best_mix) if both else inf
     return Advice(
         *sizes,
         prior,
@@ -196,11 +207,11 @@ def advise(
         mix=psi.best_mix,
         paper_mix=labeled_only.best_mix,
         variance_ratio=ratio,
-        limit_ratio=labeled_only.ratio(labeled_only.best_mix) if both else inf,
+        limit_ratio=limit,
         pu_against_pn=pu_against_pn(prior, *sizes) if all(sizes) else inf,
         nu_against_pn=nu_against_pn(prior, *sizes) if all(sizes) else inf,
         unlabeled_to_help=unlabeled_to_help(psi, sizes[2], labeled_only.best_mix) if all(sizes) else inf,
-        unlabeled_enough=unlabeled_enough(psi, sizes[2]) if all(sizes) else inf,
+        unlabeled_enough=unlabeled_enough(psi, sizes[2]) if all(sizes) and limit < WORTHWHILE else inf,
         label_next=_label_next(rates, prior, sizes),
         narrowing=after_random_labels(belief),
     )

@@ -41,6 +41,35 @@ def test_pairing_beats_two_separate_intervals():
     assert comparison.stderr < np.hypot(comparison.first.stderr, comparison.second.stderr)
 
 
+def test_intervals_hold_the_truth_where_one_model_calls_nearly_all_rows_negative():
+    """Ten rows of a class on which both models agree are no proof that they always do."""
+    rng, prior, hits, right = np.random.default_rng(0), 0.1, [], 0
+    rates = {"eager": (0.7, 0.08), "cautious": (0.1, 0.005)}  # called positive among positives, among negatives
+    truth = {name: prior * (1 - hit) + (1 - prior) * false for name, (hit, false) in rates.items()}
+    for _ in range(400):
+        draws = [rng.random(10), rng.random(10), rng.random(1000)]
+        side = [np.zeros(10, int), np.ones(10, int), (rng.random(1000) > prior).astype(int)]
+        eager, cautious = (
+            [np.where(u < np.array(rates[name])[k], 1.0, -1.0) for u, k in zip(draws, side, strict=True)]
+            for name in ("eager", "cautious")
+        )
+        found = compare_scores(eager, cautious, prior)
+        hits.append(found.low <= truth["eager"] - truth["cautious"] <= found.high)
+        right += found.verdict == ("first" if truth["eager"] < truth["cautious"] else "second")
+    assert np.mean(hits) > 0.88
+
+
+def test_the_default_mix_is_the_one_of_the_least_variable_difference():
+    differences = {mix: [] for mix in (0.0, 0.4, 1.0, "optimal")}
+    rng = np.random.default_rng(3)
+    for _ in range(150):
+        scores, others = draw(rng)
+        for mix, found in differences.items():
+            found.append(compare_scores(scores, others, PRIOR, mix).difference)
+    spread = {mix: np.std(found) for mix, found in differences.items()}
+    assert spread["optimal"] <= 1.06 * min(spread.values())
+
+
 def test_equal_models_are_not_told_apart():
     scores, _ = draw(np.random.default_rng(0))
     comparison = compare_scores(scores, [g.copy() for g in scores], PRIOR, MIX)

@@ -13,9 +13,6 @@ from scipy import stats
 
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_precision, pnu_risk
-from pnulearn.metrics.risk import posterior_risk
-from pnulearn.priors import PriorEstimate
-from pnulearn.priors.density import GRID
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu
 from pnulearn.theory import Psi, heuristic_mix
 
@@ -252,38 +249,58 @@ def test_masked_scores_are_refused():
         pnu_risk(Y_TEN, np.ma.masked_array(np.arange(20.0), np.arange(20) == 3), prior=0.5)
 
 
-@pytest.mark.parametrize("missing", [0, 1], ids=["no P", "no N"])
-def test_the_posterior_risk_without_a_class_is_that_of_simulated_rates(missing):
-    """Jeffreys' posteriors of two shares by simulation; draws under which the third is impossible are thrown away."""
+@pytest.mark.parametrize("n", range(2, 61))
+def test_equal_losses_are_not_certain_whatever_rounding_makes_of_them(n):
+    found = pnu_risk([1] * n + [0] * n, [2.0] * n + [-2.0] * n, prior=0.5, mix=0, loss="ramp")
+    assert found.stderr > 0.1 / n
+    assert found.high > 0
+
+
+def test_standard_errors_hold_where_errors_were_seldom_chosen():
+    """Errors are four times less likely to be labelled and weigh four times as much."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(400):
+        wrong = rng.random(300) < 0.2 / 4 / (0.2 / 4 + 0.8)
+        y, weight = np.repeat([1, 0], 300), np.append(np.where(wrong, 4.0, 1.0), np.ones(300))
+        score = np.append(np.where(wrong, -1.0, 1.0), np.full(300, -1.0))
+        found.append(pnu_risk(y, score, prior=0.5, sample_weight=weight))
+    values, stderrs = np.array([[each.value, each.stderr] for each in found]).T
+    assert_allclose(values.mean(), 0.1, atol=0.004)
+    assert_allclose(np.sqrt(np.mean(stderrs**2)), values.std(), rtol=0.12)
+
+
+@pytest.mark.parametrize("factor", [4.0, 0.25])
+def test_rows_chosen_with_known_unequal_probabilities(factor):
+    """Two strata with other error rates, one of which is labelled more often; weights are 1 / probability."""
+    rng, hits = np.random.default_rng(1), []
+    share, rates, prior = 0.7, np.array([0.05, 0.45]), 0.4
+    truth = share * rates[0] + (1 - share) * rates[1]
+    for _ in range(200):
+        groups, weights = [], []
+        for sign in (1.0, -1.0):
+            stratum = (rng.random(40) > share / (share + (1 - share) * factor)).astype(int)
+            groups.append(np.where(rng.random(40) < rates[stratum], -sign, sign))
+            weights.append(np.where(stratum == 0, factor, 1.0))
+        called = prior * (1 - truth) + (1 - prior) * truth
+        groups, weights = [*groups, np.where(rng.random(500) < called, 1.0, -1.0)], [*weights, np.ones(500)]
+        found = estimate_risk(groups, prior, weights=weights)
+        hits.append(found.low <= truth <= found.high)
+    assert 0.9 < np.mean(hits) <= 1
+
+
+def test_the_interval_of_an_error_rate_never_leaves_zero_to_one():
     rng = np.random.default_rng(0)
-    scores = [np.repeat([1.0, -1.0], [18, 2]), np.repeat([1.0, -1.0], [3, 9]), np.repeat([1.0, -1.0], [40, 60])]
-    scores[missing] = np.zeros(0)
-    prior = PriorEstimate.of_range(0.2, 0.4)
-    found = posterior_risk(scores, prior, weights=[np.ones(len(g)) for g in scores])
-    theta = rng.choice(GRID, 400_000, p=prior.mass)
-    called = rng.beta(40.5, 60.5, len(theta))
-    if missing == 0:
-        fpr = rng.beta(3.5, 9.5, len(theta))
-        fnr = 1 - (called - (1 - theta) * fpr) / theta
-    else:
-        fnr = rng.beta(2.5, 18.5, len(theta))
-        fpr = (called - theta * (1 - fnr)) / (1 - theta)
-    tied = fnr if missing == 0 else fpr
-    possible = (tied > 0) & (tied < 1)
-    # every prior keeps its weight, however few of its draws are possible
-    bins = np.digitize(theta, np.quantile(theta, np.linspace(0, 1, 41)[1:-1]))
-    weight = np.where(possible, 1 / np.bincount(bins, possible, 40)[bins], 0)
-    risk = theta * fnr + (1 - theta) * fpr
-    order = np.argsort(risk)
-    reached = np.cumsum(weight[order]) / weight.sum()
-    low, high = risk[order][np.searchsorted(reached, [0.025, 0.975])]
-    assert_allclose(found.value, np.average(risk, weights=weight), atol=0.005)
-    assert_allclose([found.low, found.high], [low, high], atol=0.015)
+    below = 0
+    for _ in range(100):
+        groups = [np.ones(10), -np.ones(10), np.where(rng.random(100) < 0.3, 1.0, -1.0)]
+        found = estimate_risk(groups, 0.3)
+        below += found.value < 0
+        assert 0 <= found.low <= found.high <= 1
+    assert below  # an unbiased estimate of a small number is sometimes negative
 
 
-def test_a_range_that_the_rows_make_impossible_still_has_an_interval():
-    """All of U called positive, none of N, and a prior of a tenth: the slope in the prior stands in."""
-    scores = [np.ones(30), -np.ones(30), np.ones(200)]
-    found = estimate_risk(scores, (0.1, 0.11))
-    assert np.isfinite([found.value, found.low, found.high]).all()
-    assert found.low <= found.value <= found.high
+def test_a_risk_of_labels_alone_does_not_look_at_the_unlabelled_rows():
+    """Also where the prior is a range: mix 0 has nothing to do with U."""
+    groups = [np.repeat([1.0, -1.0], [8, 2]), np.repeat([-1.0, 1.0], [9, 1])]
+    one, other = (estimate_risk([*groups, np.full(50, sign)], (0.2, 0.4), mix=0) for sign in (1.0, -1.0))
+    assert one == other

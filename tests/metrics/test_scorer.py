@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pnulearn import PNUClassifier, PNUStratifiedKFold
+from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedKFold
 from pnulearn.metrics import make_pnu_scorer, pnu_risk
 from pnulearn.metrics.scorer import signed_scores, two_classes
 
@@ -85,6 +85,22 @@ def test_halving_search_runs_on_y_with_missing_labels(problem):
     search.fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.n_iterations_ == 1
+
+
+def test_halving_with_its_default_resource_runs_where_a_value_marks_unlabelled_rows(problem):
+    """scikit-learn itself refuses a missing y there before any splitter or scorer is asked."""
+    X, y = problem
+    marked = np.where(np.isnan(y), -1, y)
+    search = HalvingGridSearchCV(
+        LabeledOnly(SVC(), unlabeled=-1),
+        {"classifier__C": [1e-3, 0.1, 1]},
+        cv=PNUStratifiedKFold(3, unlabeled=-1, random_state=0),
+        scoring=make_pnu_scorer(prior=PRIOR, unlabeled=-1),
+        random_state=0,
+        error_score="raise",
+    )
+    assert search.fit(X, marked).best_params_ != {"classifier__C": 1e-3}
+    assert search.n_iterations_ > 1
 
 
 def test_our_classifier_sees_the_unlabeled_rows_if_the_splitter_says_so(problem):

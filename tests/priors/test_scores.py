@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.stats import truncnorm
 from sklearn.linear_model import LogisticRegression
 
-from pnulearn.priors import EMPrior, ScorePrior
-from pnulearn.priors.em import most_likely_shares
+from pnulearn.priors import EMPrior, ScorePrior, em
+from pnulearn.priors._parts.groups import Group
+from pnulearn.priors.em import gather_scores, most_likely_shares
 from pnulearn.priors.scores import Contrast, _median_within, least_variance_shares, matching_shares
 
 
@@ -143,6 +144,33 @@ def test_em_maximises_the_likelihood_of_u():
     grid = np.linspace(0.001, 0.999, 999)
     likelihood = np.log(np.outer(grid, p) + np.outer(1 - grid, 1 - p)) @ weights.T
     assert_allclose(most_likely_shares(probabilities, weights)[:, 1], grid[likelihood.argmax(axis=0)], atol=2e-3)
+
+
+def test_em_comes_to_its_end_where_classes_overlap(monkeypatch):
+    """Plain EM is still far away after a thousand steps, each as dear as one of these."""
+    x = np.linspace(-5, 5, 500)
+    weights = 0.6 * np.exp(-(x**2) / 2) + 0.4 * np.exp(-((x - 0.3) ** 2) / 2)
+    weights, p = weights[None] / weights.sum(), 1 / (1 + np.exp(-0.3 * (x - 0.15)))
+    probabilities = np.stack([1 - p, p])[None]
+    steps, step = [], em._step
+    monkeypatch.setattr(em, "_step", lambda *given: steps.append(None) or step(*given))
+    found = most_likely_shares(probabilities, weights)[0, 1]
+    assert_allclose(found, 0.4, atol=1e-4)
+    assert len(steps) < 150
+
+
+def test_gathered_rows_have_the_likelihood_of_all():
+    rng = np.random.default_rng(8)
+    odds, weight = rng.normal(size=5000), rng.integers(1, 4, 5000).astype(float)
+    scores = np.log(np.stack([1 / (1 + np.exp(odds)), 1 / (1 + np.exp(-odds))]))
+    few, group = gather_scores(scores, Group(np.zeros((5000, 1)), weight))
+    shares = [
+        most_likely_shares(np.exp(s)[None], (w / w.sum())[None])[0, 1]
+        for s, w in ((scores, weight), (few, group.weight))
+    ]
+    assert few.shape[1] <= 400
+    assert_allclose(group.weight.sum(), weight.sum())
+    assert_allclose(shares[0], shares[1], atol=2e-5)
 
 
 def test_em_recovers_the_prior_from_exact_posteriors():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Annotated, Any
 
 import typer
@@ -28,9 +29,9 @@ from pnulearn.cli.prior import prior_facts, settled_prior
 def advise(
     file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="Table to count rows in, or - .")] = None,
     label: Annotated[str | None, typer.Option("--label", "-l", help="Column with the labels of FILE.")] = None,
-    n_positive: Annotated[int | None, typer.Option(min=1, help="Number of positive rows, without FILE.")] = None,
-    n_negative: Annotated[int | None, typer.Option(min=1, help="Number of negative rows, without FILE.")] = None,
-    n_unlabeled: Annotated[int | None, typer.Option(min=1, help="Number of unlabelled rows, without FILE.")] = None,
+    n_positive: Annotated[int | None, typer.Option(min=0, help="Number of positive rows, without FILE.")] = None,
+    n_negative: Annotated[int | None, typer.Option(min=0, help="Number of negative rows, without FILE.")] = None,
+    n_unlabeled: Annotated[int | None, typer.Option(min=0, help="Number of unlabelled rows, without FILE.")] = None,
     errors: Annotated[float | None, typer.Option(min=0.001, max=0.5, help="Error rate on either class.")] = None,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
@@ -61,8 +62,6 @@ def advise(
     labels = table_labels(table, label, positive, unlabeled, remark)
     belief = settled_prior(theta, table, label, labels, drop, wanted)
     found_negative, found_positive = map(int, labels.counts)
-    if not (found_positive and found_negative and labels.n_unlabeled):
-        raise ValueError("Advice needs positive, negative and unlabelled rows; with one class missing use PU or NU.")
     show_facts(facts(belief, found_positive, found_negative, labels.n_unlabeled, errors), json)
 
 
@@ -82,7 +81,7 @@ def facts(prior: Any, n_positive: int, n_negative: int, n_unlabeled: int, errors
         "nu_against_pn": advice.nu_against_pn,
         "best_mix": advice.mix,
         "variance_ratio": advice.variance_ratio,
-        "unlabelled_rows_for_most_of_it": round(advice.unlabeled_enough),
+        "unlabelled_rows_for_most_of_it": round(advice.unlabeled_enough) if isfinite(advice.unlabeled_enough) else None,
         "label_next": advice.label_next,
         "advice": str(advice),
     }

@@ -92,13 +92,9 @@ def _column_scores(table: Table, column: str, labels: Labels, threshold: float |
 
 def _facts(names: list[str], labels: Labels, scores: list[AnyArray], prior: PriorEstimate) -> dict[str, Any]:
     from pnulearn.metrics.comparison import compare_scores
-    from pnulearn.theory import heuristic_mix
 
     groups = [[values[labels.codes == code] for code in (1, 0, -1)] for values in scores]
-    n_positive, n_negative, n_unlabeled = map(len, groups[0])
-    if not (n_positive and n_negative and n_unlabeled):
-        raise ValueError("A comparison needs positive, negative and unlabelled rows.")
-    found = compare_scores(groups[0], groups[1], prior, heuristic_mix(float(prior.mean), n_positive, n_negative))
+    found = compare_scores(groups[0], groups[1], prior)
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     return {
         first: {"error": found.first.value, "from": found.first.low, "to": found.first.high},

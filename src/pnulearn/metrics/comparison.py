@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Any
+from math import inf
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
@@ -16,10 +18,11 @@ from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk
 from pnulearn.metrics.scorer import decode_for, signed_scores
-from pnulearn.metrics.spread import BORROWED_ROWS, loss_pairs
+from pnulearn.metrics.spread import BORROWED_ROWS, LossSample, loss_pairs, reconcile
+from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior
-from pnulearn.risks import Risk, pnu
-from pnulearn.theory import forced_mix, heuristic_mix, prior_slope
+from pnulearn.risks import pnu
+from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,7 @@ def compare(
         check_consistent_length(scores, labels.codes)
     rows = labels.groups
     first, second = ([scores[group] for group in rows] for scores in answers)
-    mix = shared_mix(float(belief.mean), *map(len, rows))
-    return compare_scores(first, second, belief, mix, loss=loss, confidence=confidence)
+    return compare_scores(first, second, belief, loss=loss, confidence=confidence)
 
 
 def shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
@@ -147,7 +149,7 @@ def compare_scores(
     scores: Sequence[AnyArray],
     others: Sequence[AnyArray],
     prior: Any,
-    mix: float,
+    mix: float | Literal["optimal"] = "optimal",
     *,
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
@@ -163,53 +165,65 @@ def compare_scores(
     prior : float, (float, float), distribution or PriorEstimate
         Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
         `pnu_risk`.
-    mix : float
-        η, the same for both.
+    mix : float or "optimal"
+        η, the same for both; "optimal" is the one at which their difference varies least.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     confidence : float
         Probability that the interval is to hold the truth with.
     """
     loss, belief = as_loss(loss), read_prior(prior)
-    first, second = (estimate_risk(groups, belief, mix, loss, confidence) for groups in (scores, others))
-    variance = paired_variance(pnu(float(belief.mean), mix), loss, scores, others)
-    stderr = float(np.hypot(np.sqrt(variance), belief.spread * _slope_gap(mix, loss, scores, others)))
-    margin = NormalDist().inv_cdf((1 + confidence) / 2) * stderr
-    gap = first.value - second.value
+    gaps = row_differences(scores, others, loss)
+    smooth = _borrow_rows(gaps)
+    means = np.array([gap.mean if gap.size else np.zeros(2) for gap in smooth])
+    eta = float(mix) if isinstance(mix, Real) else _least_variance_mix(smooth, belief, means)
+    first, second = (estimate_risk(groups, belief, eta, loss, confidence) for groups in (scores, others))
+    stderr, freedom = _spread(pnu(float(belief.mean), eta).table, smooth)
+    stderr = float(np.hypot(stderr, belief.spread * prior_slope(eta, means)))
+    gap, margin = first.value - second.value, stderr * float(stdtrit(freedom, (1 + confidence) / 2))
     return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
 
 
-def _slope_gap(mix: float, loss: Loss, scores: Sequence[AnyArray], others: Sequence[AnyArray]) -> float:
-    """How fast the difference of the risks changes with the prior."""
-    slopes = [
-        prior_slope(mix, np.array([loss_pairs(g, loss).mean(axis=0) if len(g) else (0.0, 0.0) for g in groups]))
-        for groups in (scores, others)
+def row_differences(scores: Sequence[AnyArray], others: Sequence[AnyArray], loss: Loss) -> list[LossSample]:
+    """What the first model loses more than the second on every row of P, N and U, if it is positive and if negative."""
+    return [
+        LossSample.of(loss_pairs(g, loss) - loss_pairs(other, loss)) for g, other in zip(scores, others, strict=True)
     ]
-    return slopes[0] - slopes[1]
-
-
-def paired_variance(risk: Risk, loss: Loss, scores: Sequence[AnyArray], others: Sequence[AnyArray]) -> float:
-    """Variance of the difference of two empirical risks: Σ over samples of the variance of row-wise differences / n."""
-    variance = 0.0
-    for weights, ours, theirs in zip(risk.table, scores, others, strict=True):
-        if not weights.any() or len(ours) == 0:
-            continue
-        gap, usual = _gaps(weights, loss, ours, theirs), _gaps(weights, loss, scores[2], others[2])
-        variance += gap_variance(gap, usual)
-    return variance
 
 
 def gap_variance(gap: AnyArray, usual: AnyArray) -> float:
-    """Variance of the mean of row-wise differences.
+    """Variance of the mean of row-wise differences; every sample borrows a few `usual` ones, as in `compare`."""
+    share = np.repeat([1.0, BORROWED_ROWS], [len(gap), len(usual)])
+    share[len(gap) :] /= max(len(usual), 1)
+    rows, share = np.append(gap, usual), share / share.sum()
+    return float(share @ (rows - share @ rows) ** 2) / max(len(gap) - 1, 1)
 
-    A dozen labelled rows on which two models agree would look certain, so every sample borrows a few `usual`
-    differences from U, where rows are many.
+
+def _borrow_rows(gaps: Sequence[LossSample]) -> list[LossSample]:
+    """A dozen labelled rows on which two models agree would look certain, so every sample borrows a few rows from U.
+
+    There rows are many. Without U the rows of both classes are borrowed.
     """
-    borrowed = BORROWED_ROWS * float(np.mean(usual**2)) if len(usual) else 0.0
-    square = (float(np.sum(gap**2)) + borrowed) / (len(gap) + BORROWED_ROWS * (len(usual) > 0))
-    return max(square - float(np.mean(gap)) ** 2, 0.0) / len(gap)
+    usual = gaps[2].losses if gaps[2].size else np.concatenate([gap.losses for gap in gaps])
+    return [gap.joined_by(usual, BORROWED_ROWS, 1.0) if gap.size else gap for gap in gaps]
 
 
-def _gaps(weights: AnyArray, loss: Loss, ours: AnyArray, theirs: AnyArray) -> AnyArray:
-    """What one row adds to the difference of the risks."""
-    return weights[0] * (loss(ours) - loss(theirs)) + weights[1] * (loss(-ours) - loss(-theirs))
+def _spread(table: AnyArray, smooth: Sequence[LossSample]) -> tuple[float, float]:
+    """Standard error of the difference, and its degrees of freedom after Welch and Satterthwaite."""
+    parts, freedoms = [], []
+    for weights, gap in zip(table, smooth, strict=True):
+        if weights.any() and gap.size:
+            freedoms.append(max(gap.size - 1, 1.0))
+            parts.append(float(weights @ gap.covariance @ weights) / freedoms[-1])
+    total = sum(parts)
+    curvature = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+    return float(np.sqrt(total)), total**2 / curvature if curvature > 0 else inf
+
+
+def _least_variance_mix(smooth: Sequence[LossSample], belief: PriorEstimate, means: AnyArray) -> float:
+    """The mix at which the difference varies least; neither risk need be known well for that."""
+    forced = forced_mix(*(gap.size for gap in smooth))
+    if forced is not None:
+        return forced
+    theta = float(belief.mean)
+    return best_mix(theta, reconcile(smooth, theta), belief.spread, means)

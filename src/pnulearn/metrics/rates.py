@@ -14,8 +14,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn.priors.estimate import PriorEstimate
 
 ROUNDS = 5  # of reweighted least squares, each with the variances of the last fit
-N_QUANTILES, FEWER_QUANTILES = 150, 32  # of each rate: for one prior, and for each of several
-N_PRIORS = 41  # the outermost are quantiles beyond the ends of a 95 % interval
+N_QUANTILES, FEWER_QUANTILES = 150, 50  # of each rate: for one prior, and for each of several
+N_PRIORS = 15
 
 
 class ContradictedPrior(ValueError):
@@ -90,13 +90,15 @@ class Called:
         return rates
 
 
-def rates_under(share: AnyArray, size: AnyArray, prior: PriorEstimate) -> tuple[AnyArray, AnyArray, AnyArray]:
+def rates_under(
+    share: AnyArray, size: AnyArray, prior: PriorEstimate, n_quantiles: int = N_QUANTILES
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Priors, FNR and FPR (2, ·), and their probabilities, over all that the prior may be.
 
     The prior keeps its distribution: what the model calls positive among U helped to find it and is not counted again.
     """
     points = prior.points(N_PRIORS)
-    n_quantiles = N_QUANTILES if len(points) == 1 else FEWER_QUANTILES
+    n_quantiles = n_quantiles if len(points) == 1 else FEWER_QUANTILES
     parts = []
     for point in points:
         try:

@@ -24,6 +24,7 @@ from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, ri
 
 Mix = float | Literal["optimal", "heuristic"]
 Kind = Literal["rate", "mean"]
+N_QUANTILES = 64  # of each error rate: ends of the interval are right to a hundredth of its width
 
 
 def pnu_risk(
@@ -73,14 +74,15 @@ def pnu_risk(
     pos_label : object, optional
         The positive class, by default the greater label.
     sample_weight
-        only proportions matter; the standard error counts (Σ w)² / Σ w² rows in each sample.
+        only proportions matter. For rows that were chosen with known, unequal probabilities pass 1 / probability.
+        Standard errors hold however weights and errors are related, as long as both kinds of rows show their weights.
 
     Examples
     --------
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 6
     >>> score = [2, 1, 1, -1, -2, -1, -1, 1] + [1, -1, -1, -2, 1, -3]
     >>> print(pnu_risk(y, score, prior=0.4))
-    0.2342 ± 0.1747, 95 % interval 0.0776 to 0.5598 (mix 0.14)
+    0.2342 ± 0.1747, 95 % interval 0.0703 to 0.5623 (mix 0.14)
     """
     groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
@@ -124,7 +126,7 @@ def estimate_risk(
     eta = choose_mix(samples, theta, mix, belief.spread)
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
     estimate = judge(pnu(theta, eta), samples, eta, confidence, kind)
-    if belief.spread:
+    if belief.spread or (kind == "rate" and eta):
         estimate = _under_belief(estimate, belief, samples, kind)
     return _clip(estimate, theta, samples) if nonnegative else estimate
 
@@ -172,65 +174,39 @@ def _under_belief(
 ) -> RiskEstimate:
     """The same estimate with what is not known about the prior in its standard error and its interval.
 
-    Error rates: the posterior of both rates under every prior. Other losses: the distances of the prior's own interval
-    times the slope join those of the samples.
+    Error rates: the posterior of both rates under every prior, which never leaves [0, 1]. Other losses: the distances
+    of the prior's own interval times the slope join those of the samples.
     """
     means = smoothed_means(samples, float(belief.mean))
     slope = prior_slope(estimate.mix, means)
     stderr = float(np.hypot(estimate.stderr, belief.spread * slope))
-    ends = _posterior_ends(belief, samples, estimate.confidence) if kind == "rate" else None
-    if ends is None:
-        moves = sorted(slope * (end - belief.mean) for end in belief.within(estimate.confidence))
-        down = np.hypot(estimate.value - estimate.low, min(moves[0], 0.0))
-        up = np.hypot(estimate.high - estimate.value, max(moves[1], 0.0))
-        ends = estimate.value - float(down), estimate.value + float(up)
-    return replace(estimate, stderr=stderr, low=min(ends[0], estimate.value), high=max(ends[1], estimate.value))
+    if kind == "rate":
+        try:
+            low, high = _posterior_interval(belief, _used(samples, estimate.mix), estimate.confidence)
+        except ContradictedPrior:  # the samples have their intervals, whatever they say of each other
+            low, high = max(estimate.low, 0.0), min(estimate.high, 1.0)
+        low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, 1.0))
+        return replace(estimate, stderr=stderr, low=low, high=high)
+    ends = belief.within(estimate.confidence)
+    moves = sorted(slope * (end - belief.mean) for end in ends)
+    low = estimate.value - float(np.hypot(estimate.value - estimate.low, min(moves[0], 0.0)))
+    high = estimate.value + float(np.hypot(estimate.high - estimate.value, max(moves[1], 0.0)))
+    return replace(estimate, stderr=stderr, low=low, high=high)
 
 
-def _posterior_ends(
-    belief: PriorEstimate, samples: Sequence[LossSample], confidence: float
-) -> tuple[float, float] | None:
-    """None if the rows are impossible under all that the prior may be."""
-    try:
-        return weighted_quantiles(*_posterior_errors(belief, samples), confidence)
-    except ContradictedPrior:
-        return None
+def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
+    """The samples that the risk at this mix has to do with: not U at 0, not N at 1, not P at −1."""
+    unused = {0.0: 2, 1.0: 1, -1.0: 0}.get(mix)
+    return [LossSample.of(s.losses[:0]) if index == unused else s for index, s in enumerate(samples)]
 
 
-def posterior_risk(
-    scores: Sequence[ArrayLike], prior: PriorEstimate, confidence: float = 0.95, *, weights: Sequence[ArrayLike]
-) -> RiskEstimate:
-    """The error rate expected by who knows nothing of it beforehand; P or N may be empty.
-
-    Never negative and within its own interval, where the unbiased estimate from two samples may be anywhere.
-
-    Parameters
-    ----------
-    scores : sequence of three arrays
-        g on P, on N and on U.
-    prior : PriorEstimate
-        What is known about the share of positives.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    weights : sequence of three arrays
-        Weights of the rows of P, N and U.
-    """
-    samples = [LossSample.of(loss_pairs(g, ZeroOne()), weight) for g, weight in zip(scores, weights, strict=True)]
-    values, probability = _posterior_errors(prior, samples)
-    value = float(values @ probability)
-    stderr = float(np.sqrt(probability @ (values - value) ** 2))
-    low, high = weighted_quantiles(values, probability, confidence)
-    mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread)
-    return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
-
-
-def _posterior_errors(belief: PriorEstimate, samples: Sequence[LossSample]) -> tuple[AnyArray, AnyArray]:
-    """Error rates and their probabilities, from the errors among P and N and the share of U that is called positive."""
+def _posterior_interval(belief: PriorEstimate, samples: Sequence[LossSample], confidence: float) -> tuple[float, float]:
+    """Ends of the error rate, from the errors among P and N and the share of U that is called positive."""
     sides = (0, 1, 1)  # the loss of g is an error on P, that of −g one on N and a row called positive on U
     share = np.array([sample.mean[side] if sample.size else 0.0 for sample, side in zip(samples, sides, strict=True)])
     size = np.array([sample.size for sample in samples])
-    priors, rates, probability = rates_under(share, size, belief)
-    return priors * rates[0] + (1 - priors) * rates[1], probability
+    priors, rates, probability = rates_under(share, size, belief, N_QUANTILES)
+    return weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:

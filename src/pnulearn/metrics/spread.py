@@ -17,6 +17,7 @@ COIN_ROWS = 2.0  # Laplace's one success and one failure
 BORROWED_ROWS = 5.0  # measured: 2 leaves more bias at ten labels, 10 changes nothing
 THINNED = 200
 TILTS = 3  # Newton's steps; more change nothing
+ROUNDING = 1e-9  # of the largest: what differs by less does not differ
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,12 @@ class LossSample:
 
     @classmethod
     def of(cls, losses: AnyArray, weight: ArrayLike | None = None) -> LossSample:
-        """All rows alike, or weighted; unequal weights count as (Σ w)² / Σ w² rows."""
+        """All rows alike, or weighted; see `worth` for what weighted rows count as."""
         weight = np.ones(len(losses)) if weight is None else np.asarray(weight, dtype=float)
         if not weight.any():
             return cls(losses[:0], weight[:0], 0.0)
         share = weight / weight.sum()
-        return cls(losses, share, 1 / float(share @ share))
+        return cls(losses, share, worth(losses, share))
 
     @cached_property
     def mean(self) -> AnyArray:
@@ -61,6 +62,24 @@ class LossSample:
         return LossSample(self.losses, share / share.sum(), self.size)
 
 
+def worth(losses: AnyArray, share: AnyArray) -> float:
+    """How many rows of equal weight would leave the mean losses as uncertain as these do.
+
+    The variance of the mean is Σ share² (loss − mean)², whatever weights and losses have to do with each other; Kish's
+    1 / Σ share² is right only if they have nothing to do with each other. Two imagined rows, one of either loss, have
+    the greatest weight seen: a few rows without an error are no proof that errors weigh little.
+    """
+    if np.ptp(share) <= ROUNDING * share.max():
+        return float(len(share))
+    values = losses[:, 0] - losses[:, 1]
+    ends = [values.min(), values.max()] if np.ptp(values) else values[0] + np.array([-1.0, 1.0])
+    share = np.append(share, np.full(2, share.max()))
+    share = share / share.sum()
+    centered = np.append(values, ends)
+    centered = centered - share @ centered
+    return float(share @ centered**2) / float(share**2 @ centered**2)
+
+
 def loss_pairs(scores: ArrayLike, loss: Loss) -> AnyArray:
     """Losses of g and of −g, (n, 2)."""
     scores = np.asarray(scores, dtype=float)
@@ -83,7 +102,7 @@ def observed_covariances(samples: Sequence[LossSample]) -> AnyArray:
     parts = []
     for sample in samples:
         part = sample.covariance
-        if sample.size > 1 and part.any():
+        if sample.size > 1 and part.max() > ROUNDING**2 * np.abs(sample.losses).max() ** 2:
             parts.append(part / (sample.size - 1))
         elif sample.size:
             parts.append(sample.joined_by(coin_rows(samples), COIN_ROWS, 0.5).covariance / sample.size)
@@ -99,9 +118,13 @@ def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> AnyAr
     they are go along with C (fewer errors by chance, smaller variance), and the risk would be biased by a tenth of
     its standard error at 50 + 50 labels. Tilting the samples until C = 0 breaks that link; what is left is a fiftieth.
     """
-    smooth = _smooth(samples, prior)
+    return reconcile(_smooth(samples, prior), prior)
+
+
+def reconcile(smooth: Sequence[LossSample], prior: float) -> AnyArray:
+    """Covariances (3, 2, 2) of the mean losses after tilting the samples until U is a mixture of P and N on average."""
     factors = np.array([-prior, prior - 1, 1.0])
-    tilted, multiplier = smooth, np.zeros(2)
+    tilted, multiplier = list(smooth), np.zeros(2)
     for _ in range(TILTS):
         gap = factors @ [sample.mean for sample in tilted]
         spread = np.einsum("c,cij->ij", factors**2, [sample.covariance / sample.size for sample in tilted])

@@ -18,7 +18,6 @@ from pnulearn.metrics.comparison import Comparison, compare_scores
 from pnulearn.priors.narrowing import Narrowing
 from pnulearn.report.over_prior import AtPrior, look_over_prior
 from pnulearn.tables.model import Fitted
-from pnulearn.theory import heuristic_mix
 
 N_TO_LABEL = 12
 SHOWN_CELLS = 6
@@ -89,8 +88,7 @@ def _comparison(fitted: Fitted, scores: AnyArray) -> Comparison:
     others = supervised.decision_function(fitted.X)
     others[labeled] = supervised.validation_scores_
     belief = classifier.prior_estimate_
-    mix = heuristic_mix(float(belief.mean), *(np.sum(codes == code) for code in (1, 0)))
-    return compare_scores(_groups(codes, scores), _groups(codes, others), belief, mix)
+    return compare_scores(_groups(codes, scores), _groups(codes, others), belief)
 
 
 def _advice(fitted: Fitted, scores: AnyArray, counts: list[int]) -> Advice:
