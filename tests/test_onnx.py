@@ -12,9 +12,17 @@ onnx = pytest.importorskip("onnx")
 CLASSES = {"words": ["ham", "spam"], "numbers": [0, 1], "flags": [False, True], "three": ["a", "b", "c"]}
 
 
+def run_graph(exported, rows):
+    """All answers of a graph."""
+    return _runner(exported.SerializeToString()).run(None, {"X": rows})
+
+
 def runner(model):
+    return _runner(to_onnx(model).SerializeToString())
+
+
+def _runner(exported):
     """onnxruntime where it is installed, else ONNX's own slow reference."""
-    exported = to_onnx(model).SerializeToString()
     try:
         from onnxruntime import InferenceSession
     except ImportError:
@@ -43,6 +51,31 @@ def test_labels_of_ten_thousand_rows_agree(kind, kernel):
     assert (label == model.predict(rows)).all()
     np.testing.assert_allclose(score, model.decision_function(rows), atol=1e-9)
     np.testing.assert_allclose(probability, model.predict_proba(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_single_precision_says_the_same_to_its_digits(kind, kernel):
+    model, rows = fitted(kind, kernel)
+    exported = to_onnx(model, dtype="float32")
+    kinds = {one.name: one.type.tensor_type.elem_type for one in [*exported.graph.input, *exported.graph.output]}
+    assert kinds["X"] == kinds["score"] == kinds["probability"] == onnx.TensorProto.FLOAT
+    single = rows[:2000].astype(np.float32)
+    label, score, probability = run_graph(exported, single)
+    expected = model.decision_function(single.astype(float))
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(score, expected, atol=2e-3 * scale)
+    np.testing.assert_allclose(probability, model.predict_proba(single.astype(float)), atol=2e-3 * max(scale, 1))
+    agree = label == model.predict(single.astype(float))
+    assert agree.mean() > 0.995
+
+
+def test_the_names_of_features_go_along():
+    model, _ = fitted("numbers", "linear")
+    exported = to_onnx(model, feature_names=["a", "b", "c"])
+    assert {one.key: one.value for one in exported.metadata_props} == {"feature_names": '["a", "b", "c"]'}
+    with pytest.raises(ValueError, match=r"'float64', 'float32', got 'half'"):
+        to_onnx(model, dtype="half")
 
 
 def test_calibrated_probabilities_of_other_losses_agree():

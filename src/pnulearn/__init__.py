@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pnulearn.metrics import pnu_risk as pnu_risk
     from pnulearn.priors import estimate_prior as estimate_prior
     from pnulearn.tables.loading import load as load
+    from pnulearn.tables.loading import save as save
 
 _HOMES = {
     "LabeledOnly": "pnulearn._estimators.labeled_only",
@@ -30,6 +31,7 @@ _HOMES = {
     "load": "pnulearn.tables.loading",
     "make_pnu_scorer": "pnulearn.metrics",
     "pnu_risk": "pnulearn.metrics",
+    "save": "pnulearn.tables.loading",
 }
 _MODULES = (
     *("advice", "baselines", "cli", "inspection", "labeling", "laboratory", "losses", "metrics", "onnx", "plots"),
@@ -49,6 +51,7 @@ __all__ = [
     "load",
     "make_pnu_scorer",
     "pnu_risk",
+    "save",
 ]
 
 

@@ -1,11 +1,13 @@
-"""Export to ONNX: a graph of standard operators, in double precision, whose labels agree with ours.
+"""Export to ONNX: a graph of standard operators, in double or single precision, whose labels agree with ours.
 
 g = Σ_σ φ_σ(x)′w_σ + w_0, where each kernel draws its own φ;    label = classes[g > 0] or classes[argmax g]
 """
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
     from pnulearn._estimators.classifier import PNUClassifier
 
 OPSET = 18
+DTYPES = ("float64", "float32")
 
 
-def to_onnx(model: PNUClassifier) -> ModelProto:
-    """The model as ONNX: from X (n, d) in float64 to label (n,), score (n,) or (n, classes), probability (n, classes).
+def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequence[str] | None = None) -> ModelProto:
+    """The model as ONNX: from X (n, d) to label (n,), score (n,) or (n, classes), probability (n, classes).
 
     Rows on the boundary to the last bit may fall on either side.
 
@@ -35,12 +38,29 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
     ----------
     model : classifier
         A fitted model.
+    dtype : str
+        "float64", or "float32" for runtimes without double precision: then X, all arithmetic and all answers have
+        some seven digits.
+    feature_names : sequence of str, optional
+        Names of the columns of X, kept in the export's metadata; those that the model was fitted with by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pnulearn import PNUClassifier
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.where(np.arange(60) < 20, X[:, 0] > 0, np.nan)
+    >>> model = PNUClassifier(kernel="linear", prior=0.5, cv=2, random_state=0).fit(X, y)
+    >>> to_onnx(model, dtype="float32").graph.input[0].type.tensor_type.elem_type  # float
+    1
     """
     check_is_fitted(model)
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}.")
     if model.classes_.dtype.kind not in "biufU":
         raise TypeError(f"Labels of type {model.classes_.dtype} cannot be written to ONNX.")
     onnx = _package()
-    graph = _Graph(onnx)
+    graph = _Graph(onnx, np.dtype(dtype))
     score = KERNELS[model.kernel].draw(graph, model)
     _answers(graph, model, score)
     exported = onnx.helper.make_model(
@@ -49,11 +69,21 @@ def to_onnx(model: PNUClassifier) -> ModelProto:
         producer_name="pnulearn",
         ir_version=9,
     )
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    if names is not None:
+        onnx.helper.set_model_props(exported, {"feature_names": json.dumps(list(map(str, names)))})
     onnx.checker.check_model(exported)
     return exported
 
 
-def save_onnx(model: PNUClassifier, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def save_onnx(
+    model: PNUClassifier,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    dtype: str = "float64",
+    feature_names: Sequence[str] | None = None,
+) -> None:
     """Write the ONNX export of a model; the old file stays until the new one is complete.
 
     Parameters
@@ -64,9 +94,13 @@ def save_onnx(model: PNUClassifier, path: str | os.PathLike[str], *, overwrite: 
         The file. One that holds an export of ours is replaced.
     overwrite : bool
         Replace a file that holds anything else, too.
+    dtype : str
+        "float64" or "float32", as in `to_onnx`.
+    feature_names : sequence of str, optional
+        Names of the columns of X, as in `to_onnx`.
     """
     check_outputs(Output(path, ONNX), overwrite=overwrite)
-    content = to_onnx(model).SerializeToString()
+    content = to_onnx(model, dtype=dtype, feature_names=feature_names).SerializeToString()
     write_atomically(path, lambda file: file.write(content))
 
 
@@ -82,13 +116,16 @@ def _package() -> Any:
 class _Graph:
     """Nodes and constants in the order they are made; every value is known by its name."""
 
-    def __init__(self, onnx: Any):
+    def __init__(self, onnx: Any, dtype: np.dtype):
         self.onnx = onnx
+        self.dtype = dtype
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
 
     def constant(self, name: str, value: AnyArray) -> str:
+        """Numbers in the precision of the graph; whole numbers and words as they are."""
+        value = value.astype(self.dtype) if value.dtype == np.float64 else value
         self.constants.append(self.onnx.numpy_helper.from_array(value, name))
         return name
 
@@ -102,8 +139,8 @@ class _Graph:
         self.outputs.append(self.onnx.helper.make_tensor_value_info(name, element, shape))
 
     def finish(self, n_features: int) -> Any:
-        double = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(float))
-        rows = self.onnx.helper.make_tensor_value_info("X", double, ["n", n_features])
+        element = self.onnx.helper.np_dtype_to_tensor_dtype(self.dtype)
+        rows = self.onnx.helper.make_tensor_value_info("X", element, ["n", n_features])
         return self.onnx.helper.make_graph(self.nodes, "pnulearn", [rows], self.outputs, self.constants)
 
 
@@ -113,10 +150,11 @@ def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
     answer = _answer_two if two else _answer_many
     code = answer(graph, scores, model)
     names = model.classes_.astype(object) if is_text else model.classes_
+    names = names.astype(graph.dtype) if names.dtype.kind == "f" else names
     graph.apply("Gather", graph.constant("classes", names), code, name="label")
     graph.output("label", names.dtype, ["n"])
-    graph.output("score", np.dtype(float), ["n"] if two else ["n", len(model.classes_)])
-    graph.output("probability", np.dtype(float), ["n", len(model.classes_)])
+    graph.output("score", graph.dtype, ["n"] if two else ["n", len(model.classes_)])
+    graph.output("probability", graph.dtype, ["n", len(model.classes_)])
 
 
 def _answer_two(graph: _Graph, scores: str, model: PNUClassifier) -> str:

@@ -243,3 +243,50 @@ def test_a_large_file_is_predicted_in_batches_with_the_same_answer(capsys, custo
     monkeypatch.setattr(batches, "BYTES_AT_ONCE", 2000)
     assert sum(1 for _ in batches.Batches.of(customers, batches.Reading())) > 3
     assert answer(capsys, "predict", customers, "-m", fitted[1], *options) == whole
+
+
+def test_predict_keeps_the_columns_that_were_named(capsys, customers, fitted):
+    code, out, _ = answer(capsys, "predict", customers, "-m", fitted[1], "--keep", "note", "--keep", "age")
+    assert code == 0
+    assert out.splitlines()[0] == "note,age,predicted_bought,probability_yes"
+    whole = list(csv.DictReader(io.StringIO(answer(capsys, "predict", customers, "-m", fitted[1])[1])))
+    kept = list(csv.DictReader(io.StringIO(out)))
+    assert kept == [{name: row[name] for name in kept[0]} for row in whole]
+    _, out, _ = answer(capsys, "predict", customers, "-m", fitted[1], "--keep", "note", "--json")
+    assert list(json.loads(out.splitlines()[0])) == ["note", "predicted_bought", "probability_yes"]
+    assert "no column 'id'" in answer(capsys, "predict", customers, "-m", fitted[1], "--keep", "id")[2]
+    assert answer(capsys, "predict", customers, "-m", fitted[1], "--keep", "note", "--only")[0] == 2
+
+
+def test_predict_names_the_row_of_a_bad_cell(capsys, customers, fitted, tmp_path):
+    lines = customers.read_text(encoding="utf-8").splitlines()
+    cells = lines[8].split(",")
+    lines[8] = ",".join([cells[0], "much", *cells[2:]])
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    code, _, messages = answer(capsys, "predict", path, "-m", fitted[1])
+    assert code == 1
+    assert "row 8 holds 'much'" in messages
+
+
+def test_a_model_of_the_command_line_is_exported_to_onnx(capsys, customers, fitted, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    import numpy as np
+
+    from pnulearn import load
+    from pnulearn.tables import read_table
+
+    for precision, tolerance in (("float64", 1e-9), ("float32", 1e-3)):
+        path = tmp_path / f"{precision}.onnx"
+        facts = as_json(capsys, "export", fitted[1], "--onnx", path, "--precision", precision)
+        assert facts["features"] == load(fitted[1]).plan.feature_names
+        model, table = load(fitted[1]), read_table(customers)
+        X = model.plan.features(table)[0].astype(precision)
+        from onnx.reference import ReferenceEvaluator
+
+        label, _, probability = ReferenceEvaluator(onnx.load(path)).run(None, {"X": X})
+        np.testing.assert_allclose(probability, model.predict(table).probability, atol=tolerance)
+        assert np.mean(label == model.predict(table).labels) > 0.99
+    code, _, messages = answer(capsys, "export", fitted[1], "--onnx", fitted[1])
+    assert code == 2
+    assert "MODEL" in messages

@@ -63,6 +63,14 @@ def test_csv_in_csv_out(model, tmp_path, scores):
     assert pq.read_table(empty).num_rows == 0
 
 
+def test_all_columns_that_are_no_features_can_be_kept(model, rows, tmp_path):
+    path = predict_files(model, rows, tmp_path / "out.csv", keep="others")
+    assert arrow_csv.read_csv(path).column_names[-3:] == ["id", "prediction", "score"]
+    nameless = PNUClassifier(**SETTINGS).fit(X, Y)
+    with pytest.raises(ValueError, match=r'keep="others" needs a model that knows its columns'):
+        predict_files(nameless, rows, tmp_path / "out.csv", keep="others")
+
+
 def test_more_classes_have_a_score_each(tmp_path):
     X, y, _ = mixture(900, n_classes=3)
     labels = np.array([None if np.isnan(v) else "abc"[int(v)] for v in y], dtype=object)

@@ -13,7 +13,13 @@ from pnulearn._files.archive import ModelFileError, read_kind
 
 EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "predictions", "an ONNX model"
 STATISTICS, CHECKPOINT, OTHER = "statistics", "a checkpoint", "something else"
-ARCHIVES = {"PNUClassifier": MODEL, "PNUTable": MODEL, "PNUStatistics": STATISTICS, "PNUCheckpoint": CHECKPOINT}
+ARCHIVES = {
+    "PNUClassifier": MODEL,
+    "PNUTable": MODEL,
+    "PNUPipeline": MODEL,
+    "PNUStatistics": STATISTICS,
+    "PNUCheckpoint": CHECKPOINT,
+}
 HEAD_BYTES = 1 << 20
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pnulearn.cli.completion import complete_column
 from pnulearn.cli.console import progress, remark, remarks
 from pnulearn.cli.options import (
     Delimiter,
@@ -36,6 +37,14 @@ def predict(
     model: ModelFile,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write here, not to standard output.")] = None,
     overwrite: Overwrite = False,
+    keep: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN",
+            help="Write this column of FILE, an identifier say, and not the others (may be repeated).",
+            autocompletion=complete_column,
+        ),
+    ] = [],  # noqa: B006
     only: Annotated[bool, typer.Option("--only", help="Write the predictions without the columns of FILE.")] = False,
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="Write text that a spreadsheet takes for a formula without apostrophe.")
@@ -50,12 +59,14 @@ def predict(
 
     Writes the table with the predictions beside it as CSV, or as JSON lines with --json.
     """
+    if keep and only:
+        raise typer.BadParameter("--keep names columns to write and --only says none: name one of them.")
     refuse_outputs({"--out": (out, "predictions")}, overwrite, file=file, model=model)
     from pnulearn.tables.loading import load_table_model
 
     fitted = load_table_model(model)
     batches = open_batches(file, missing, encoding, delimiter, no_header)
-    told = Predicted(only=only, guard=not no_guard, as_json=json)
+    told = Predicted([] if only else keep or None, guard=not no_guard, as_json=json)
     if out is None:
         for piece in told.pieces(fitted, batches):
             sys.stdout.buffer.write(piece)
@@ -69,9 +80,12 @@ def predict(
 
 @dataclass
 class Predicted:
-    """What is written for each row, batch by batch: memory does not grow with the number of rows."""
+    """What is written for each row, batch by batch: memory does not grow with the number of rows.
 
-    only: bool
+    `keep` names columns of the file that are written beside the answers; None means all.
+    """
+
+    keep: list[str] | None
     guard: bool
     as_json: bool
     n_rows: int = 0
@@ -81,26 +95,30 @@ class Predicted:
         seen: set[str] = set()
         with progress("Predicting", batches.is_streamed) as advance:
             for table, share in batches:
+                for name in self.keep or ():
+                    table.refuse_absent(name)
                 predictions = fitted.predict(table)
                 fresh = [note for note in (*table.remarks, *predictions.remarks) if note not in seen]
                 seen.update(fresh)
                 remarks(fresh)
                 answers = _answers(predictions, fitted.label)
+                kept = [name for name in (table.names if self.keep is None else self.keep) if name not in answers]
                 if self.as_json:
-                    yield from (line.encode() for line in _json_lines(table, answers, self.only))
+                    yield from (line.encode() for line in _json_lines(table, answers, kept))
                 else:
-                    yield from self._csv(table, answers, header=self.n_rows == 0)
+                    yield from self._csv(table, answers, kept, header=self.n_rows == 0)
                 self.n_rows += table.n_rows
                 advance(share)
 
-    def _csv(self, table: Table, answers: dict[str, list[Any]], header: bool) -> Iterator[bytes | memoryview]:
+    def _csv(
+        self, table: Table, answers: dict[str, list[Any]], kept: list[str], header: bool
+    ) -> Iterator[bytes | memoryview]:
         """The cells of the file as they were, but for formulas, then the answers."""
         import pyarrow as pa
 
         from pnulearn._files.formulas import guard_table
         from pnulearn._tables.lines import csv_bytes, shown_cells
 
-        kept = [] if self.only else [name for name in table.names if name not in answers]
         columns = [shown_cells(table, name) for name in kept]
         columns += [pa.array([str(answer) for answer in column], pa.string()) for column in answers.values()]
         names = [*kept, *answers]
@@ -120,9 +138,8 @@ def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
     return {f"predicted_{label}": [label_text(value) for value in predictions.labels.tolist()]} | shares
 
 
-def _json_lines(table: Table, answers: dict[str, list[Any]], only: bool) -> Iterator[str]:
-    columns = {} if only else {name: _json_values(column) for name, column in table.columns.items()}
-    columns |= answers
+def _json_lines(table: Table, answers: dict[str, list[Any]], kept: list[str]) -> Iterator[str]:
+    columns = {name: _json_values(table.column(name)) for name in kept} | answers
     for row in zip(*columns.values(), strict=True):
         yield json_format.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import joblib
 import numpy as np
@@ -23,7 +23,7 @@ from pnulearn._statistics.design import Design
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead
-from pnulearn.streaming.sources import PART_ROWS, Part, Source, open_source
+from pnulearn.streaming.sources import PART_ROWS, Part, Source, column_names, open_source
 from pnulearn.streaming.threads import InThreads
 from pnulearn.streaming.workplace import hidden_workplace, output_workplace
 from pnulearn.streaming.writing import join_parts, table_writer
@@ -34,7 +34,7 @@ def predict_files(
     data: Any,
     output: str | os.PathLike[str],
     *,
-    keep: Sequence[str] = (),
+    keep: Sequence[str] | Literal["others"] = (),
     probabilities: bool = False,
     n_jobs: int | None = None,
     overwrite: bool = False,
@@ -56,7 +56,8 @@ def predict_files(
     output
         a file that ends in .parquet or .csv; without either ending, a folder with one Parquet file per part.
     keep
-        columns to copy from the input, an identifier for instance.
+        columns to copy from the input, an identifier for instance; "others" copies all that are no features, if the
+        model knows its columns by name.
     probabilities : bool
         Add probabilities to the columns.
     n_jobs : int or None
@@ -73,6 +74,7 @@ def predict_files(
     target, kind = Path(os.path.realpath(output)), Path(output).suffix.lower()
     if kind not in ("", ".parquet", ".csv"):
         raise ValueError(f"output must end in .parquet or .csv, or be a folder; got {str(output)!r}.")
+    keep = _other_columns(model, data) if keep == "others" else keep
     source = _open(model, data, keep, part_rows)
     if kind:
         paths = {part.state.path for part in source.parts}  # type: ignore[attr-defined]  # all are files
@@ -95,6 +97,17 @@ def _write_parts(job: _Job, parts: Sequence[Part], folder: Path, n_jobs: int | N
     for _ in InThreads(n_jobs)(_Writing(job, missing), list(missing)):
         pass
     return files
+
+
+def _other_columns(model: Any, data: Any) -> list[str]:
+    """Columns of the files that are no features, in the order of the first file."""
+    features = getattr(model, "feature_names_in_", None)
+    if features is None:
+        raise ValueError(
+            'keep="others" needs a model that knows its columns by name, from a fit to files or to a data frame. Name '
+            'the columns to keep, e.g. keep=["id"].'
+        )
+    return [name for name in column_names(data) if name not in set(features)]
 
 
 def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:

@@ -106,6 +106,16 @@ def _is_paths(data: Any) -> bool:
     return isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(one, str | os.PathLike) for one in data)
 
 
+def column_names(data: Any) -> list[str]:
+    """All columns of the first file."""
+    if not _is_paths(data):
+        raise TypeError("Names of columns are read from Parquet and CSV files, not from what is in memory.")
+    path = find_files(data)[0]
+    is_parquet = path.name.lower().endswith(PARQUET)
+    found = parquet_parts(path, None, PART_ROWS) if is_parquet else [CsvPart.of(path, None)]
+    return list(found[0].schema()) if found else []
+
+
 def _file_source(data: Any, target: str | None, columns: Sequence[str] | None, part_rows: int) -> Source:
     need_arrow()
     parts: list[ParquetPart | CsvPart] = []

@@ -1,13 +1,22 @@
-"""Opening model files, whoever wrote them: `pnulearn fit`, `TableModel.save` or `PNUClassifier.save`."""
+"""Model files: written from whatever can be saved, opened whoever wrote them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
 from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.pipelines import KIND as PIPELINE
+from pnulearn._estimators.pipelines import flatten, rebuild
 from pnulearn._estimators.saving import LEARNT_TYPES, restore
-from pnulearn._files.archive import ModelFileError, read_archive, refuse_damage
+from pnulearn._files.archive import ModelFileError, read_archive, refuse_damage, write_archive
+from pnulearn._files.kinds import MODEL
+from pnulearn._files.outputs import Output, check_outputs
 from pnulearn.tables.kinds import TYPES
 from pnulearn.tables.model import KIND, FitRecord, TableModel
 from pnulearn.tables.plan import ColumnPlan
@@ -15,8 +24,48 @@ from pnulearn.tables.plan import ColumnPlan
 CLASSIFIER = "PNUClassifier"
 
 
+def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a model to a file that `load` reads without running code.
+
+    Parameters
+    ----------
+    model : PNUClassifier, TableModel or Pipeline
+        A fitted model. A pipeline may hold a `PNUClassifier` and what scikit-learn has for scaling, encoding, imputing,
+        text and projections; functions and other classes cannot be saved.
+    path : str or Path
+        The file. One that holds a model is replaced.
+    overwrite : bool
+        Replace a file that holds anything else, too.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pnulearn import PNUClassifier, load, save
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.where(np.arange(60) < 20, X[:, 0] > 0, np.nan)
+    >>> model = make_pipeline(StandardScaler(), PNUClassifier(kernel="linear", prior=0.5, cv=2, random_state=0))
+    >>> model = model.fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, os.path.join(folder, "model.pnu"))
+    ...     again = load(os.path.join(folder, "model.pnu"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    if isinstance(model, PNUClassifier | TableModel):
+        model.save(path, overwrite=overwrite)
+        return
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(f"A {type(model).__name__} is no model. Pass a PNUClassifier, a TableModel or a Pipeline.")
+    check_is_fitted(model)
+    content = flatten(model)
+    check_outputs(Output(path, MODEL), overwrite=overwrite)
+    write_archive(path, PIPELINE, content)
+
+
 def load(path: Any) -> Any:
-    """The model in a file: a `PNUClassifier` or, if `pnulearn fit` wrote it, a `TableModel`.
+    """The model in a file: a `PNUClassifier`, a `Pipeline` or, if `pnulearn fit` wrote it, a `TableModel`.
 
     A `TableModel` predicts tables and data frames with the columns that it was fitted to; its `classifier` is the
     `PNUClassifier` behind them, for instance to export to ONNX. Loading runs no code from the file.
@@ -27,10 +76,15 @@ def load(path: Any) -> Any:
         The file.
     """
     kind, content = read_archive(path, (*LEARNT_TYPES, ColumnPlan, FitRecord, *TYPES))
-    if kind not in (CLASSIFIER, KIND):
+    makers: dict[str, Callable[[dict[str, Any]], Any]] = {
+        CLASSIFIER: partial(restore, PNUClassifier),
+        KIND: _table_model,
+        PIPELINE: rebuild,
+    }
+    if kind not in makers:
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a model. Load it with {kind}.load.")
     with refuse_damage(path):
-        return restore(PNUClassifier, content) if kind == CLASSIFIER else _table_model(content)
+        return makers[kind](content)
 
 
 def load_table_model(path: str | Path) -> TableModel:
@@ -44,8 +98,8 @@ def load_table_model(path: str | Path) -> TableModel:
     model = load(path)
     if not isinstance(model, TableModel):
         raise ModelFileError(
-            f"{str(path)!r} holds a {CLASSIFIER} without the names of its columns: it was saved from Python. Load it "
-            "there with pnulearn.load, or fit one from a table with `pnulearn fit`."
+            f"{str(path)!r} holds a {type(model).__name__} without a plan of columns: it was saved from Python. Load "
+            "it there with pnulearn.load, or fit one from a table with `pnulearn fit`."
         )
     return model
 

@@ -1,0 +1,122 @@
+"""A scikit-learn pipeline around a classifier as plain values, from which it can be made again without running code.
+
+Only classes named below are written and made again, by setting their attributes: no pickle, no function, no class that
+a file names. What cannot be told in plain values, a function for instance, is refused when it is saved.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Bunch
+
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.saving import contents, restore
+
+KIND = "PNUPipeline"
+TAG = "kind of value"
+_MODULES = {
+    "pipeline": "Pipeline FeatureUnion",
+    "compose": "ColumnTransformer",
+    "preprocessing": (
+        "Binarizer FunctionTransformer KBinsDiscretizer MaxAbsScaler MinMaxScaler Normalizer OneHotEncoder "
+        "OrdinalEncoder PolynomialFeatures PowerTransformer QuantileTransformer RobustScaler StandardScaler"
+    ),
+    "impute": "MissingIndicator SimpleImputer",
+    "decomposition": "PCA TruncatedSVD",
+    "feature_extraction": "DictVectorizer FeatureHasher",
+    "feature_extraction.text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
+    "feature_selection": "VarianceThreshold",
+    "kernel_approximation": "Nystroem RBFSampler",
+}
+KNOWN = {name: f"sklearn.{module}" for module, names in _MODULES.items() for name in names.split()}
+PLAIN = (bool, int, float, str, np.generic, type(None))
+
+
+def flatten(model: BaseEstimator) -> dict[str, Any]:
+    """A fitted pipeline, or any estimator of scikit-learn that is named above, as plain values."""
+    return {"model": _plain(model, type(model).__name__), "scikit-learn": version("scikit-learn")}
+
+
+def rebuild(content: dict[str, Any]) -> Any:
+    """The estimator with this content; one of another scikit-learn is made with a warning, as scikit-learn does."""
+    if content["scikit-learn"] != version("scikit-learn"):
+        warnings.warn(
+            f"This pipeline was saved with scikit-learn {content['scikit-learn']} and is used with "
+            f"{version('scikit-learn')}: compare a few of its predictions.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return _value(content["model"])
+
+
+def _plain(value: Any, where: str) -> Any:
+    if isinstance(value, PLAIN) or (isinstance(value, np.ndarray) and value.dtype.kind in "biufcUSMm"):
+        return value
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(item, where) for item in value)
+    for name, (kind, parts, _) in VALUES.items():
+        if isinstance(value, kind):
+            return {TAG: name, "parts": [_plain(part, where) for part in parts(value)]}
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return {TAG: "type", "parts": [np.dtype(value).name]}
+    if isinstance(value, PNUClassifier):
+        return {TAG: "PNUClassifier", "parts": contents(value)}
+    name = type(value).__name__
+    if isinstance(value, BaseEstimator) and type(value).__module__.startswith(f"{KNOWN.get(name, '-')}"):
+        return {TAG: "estimator", "name": name, "parts": _plain(vars(value), name)}
+    raise TypeError(
+        f"{where} holds a {name}, which a model file cannot: it would take code to make it again. Save with skops or "
+        "joblib instead, or save the classifier alone with model[-1].save(path)."
+    )
+
+
+def _value(content: Any) -> Any:
+    if isinstance(content, list | tuple):
+        return type(content)(map(_value, content))
+    if not isinstance(content, dict):
+        return content
+    kind, parts = content[TAG], content["parts"]
+    if kind == "PNUClassifier":
+        return restore(PNUClassifier, parts)
+    if kind == "type":
+        return np.dtype(parts[0]).type
+    if kind == "estimator":
+        cls = getattr(import_module(KNOWN[content["name"]]), content["name"])
+        estimator = cls.__new__(cls)
+        estimator.__dict__.update(_value(parts))
+        return estimator
+    return VALUES[kind][2](*map(_value, parts))
+
+
+def _objects(shape: tuple[int, ...], items: list[Any]) -> Any:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array.reshape(shape)
+
+
+# A kind of value: its type, what it is made of, and how it is made of that.
+VALUES: dict[str, tuple[Any, Callable[[Any], Any], Callable[..., Any]]] = {
+    "bunch": (
+        Bunch,
+        lambda value: [list(value), list(value.values())],
+        lambda k, v: Bunch(**dict(zip(k, v, strict=True))),
+    ),
+    "dict": (dict, lambda value: [list(value), list(value.values())], lambda k, v: dict(zip(k, v, strict=True))),
+    "set": (set, lambda value: [sorted(value)], set),
+    "slice": (slice, lambda value: [value.start, value.stop, value.step], slice),
+    "dtype": (np.dtype, lambda value: [value.str], np.dtype),
+    "objects": (np.ndarray, lambda value: [value.shape, value.ravel().tolist()], _objects),
+    "sparse": (
+        (sparse.csr_matrix, sparse.csr_array),
+        lambda value: [value.data, value.indices, value.indptr, value.shape],
+        lambda data, indices, pointers, shape: sparse.csr_matrix((data, indices, pointers), shape=shape),
+    ),
+}
