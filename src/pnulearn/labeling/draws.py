@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,7 +159,7 @@ def draw_event(draw: Draw) -> dict[str, Any]:
     return {**event, "reason": draw.reason, "predicted": draw.predicted, "expected": draw.expected}
 
 
-def read_draw(event: dict[str, Any]) -> Draw:
+def read_draw(event: Mapping[str, Any]) -> Draw:
     """The draw in a line of the journal."""
     return Draw(
         int(event["draw"]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -53,7 +53,8 @@ class Journal:
                     f"{self.path.name} is in use: these rows are being labelled by another process. Open its page in a "
                     "second browser instead, or stop it first."
                 )
-            self.events = list(self._read(about))
+            self._cut_torn_line()
+            self.events = read_journal(self.path, about)
         except BaseException:
             self._file.close()
             raise
@@ -81,32 +82,47 @@ class Journal:
         """Let another process have it."""
         self._file.close()
 
-    def _read(self, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _cut_torn_line(self) -> None:
         self._file.seek(0)
         raw = self._file.read()
-        whole = raw.rfind(b"\n") + 1
-        if whole < len(raw):
-            self._file.truncate(whole)
-        for number, line in enumerate(raw[:whole].splitlines(), start=1):
-            try:
-                event = json.loads(line)
-            except ValueError:
-                raise JournalError(f"Line {number} of {self.path.name} is damaged: {line[:60]!r}.") from None
-            if not isinstance(event, dict) or "event" not in event:
-                raise JournalError(f"Line {number} of {self.path.name} is no event: {line[:60]!r}.")
-            if number == 1:
-                self._refuse_other(event, about)
-            yield event
+        if not raw.endswith(b"\n"):
+            self._file.truncate(raw.rfind(b"\n") + 1)
 
-    def _refuse_other(self, start: dict[str, Any], about: dict[str, Any]) -> None:
-        if start.get("event") != "start" or start.get("version") != VERSION:
-            raise JournalError(f"{self.path.name} is no journal of labels that this version reads.")
-        for name, value in about.items():
-            if start.get(name) != value:
-                raise JournalError(
-                    f"{self.path.name} belongs to other rows: its {name.replace('_', ' ')} is {start.get(name)!r}, "
-                    f"now it is {value!r}. Move the journal away to start anew."
-                )
+
+def read_journal(path: str | os.PathLike[str], about: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All events of a journal, which may be in use; a line that is being written is left out.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    about : mapping
+        What must be labelled there; anything else is refused.
+    """
+    file, events = Path(path), list[dict[str, Any]]()
+    raw = file.read_bytes()
+    for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), start=1):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            raise JournalError(f"Line {number} of {file.name} is damaged: {line[:60]!r}.") from None
+        if not isinstance(event, dict) or "event" not in event:
+            raise JournalError(f"Line {number} of {file.name} is no event: {line[:60]!r}.")
+        if number == 1:
+            _refuse_other(event, about, file.name)
+        events.append(event)
+    return events
+
+
+def _refuse_other(start: Mapping[str, Any], about: Mapping[str, Any], name: str) -> None:
+    if start.get("event") != "start" or start.get("version") != VERSION:
+        raise JournalError(f"{name} is no journal of labels that this version reads.")
+    for part, value in about.items():
+        if start.get(part) != value:
+            raise JournalError(
+                f"{name} belongs to other rows: its {part.replace('_', ' ')} is {start.get(part)!r}, now it is "
+                f"{value!r}. Move the journal away to start anew."
+            )
 
 
 def _sync_folder(path: Path) -> None:

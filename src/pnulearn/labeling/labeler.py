@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 
@@ -17,9 +18,14 @@ from pnulearn.labeling.draws import DONT_KNOW, PENDING, RANDOM, Book, Draw, Samp
 from pnulearn.labeling.journal import Journal, JournalError
 from pnulearn.labeling.judging import as_prior, judge_errors, judge_prior
 from pnulearn.labeling.learner import Learner, Opinion, default_model
+from pnulearn.labeling.sequence import Share
 from pnulearn.labeling.standing import Goal, Standing, forecast
 from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
 from pnulearn.labeling.urn import Urn
+
+# Power of the weights in training. One makes the training risk unbiased and noisy, nought ignores how rows were chosen;
+# one half had the lowest error on the sets that it was chosen on (results/labeling-loop.md).
+TEMPER = 0.5
 
 
 class Labeler:
@@ -42,6 +48,8 @@ class Labeler:
     mixture : mapping, str or function, optional
         Shares of strategies by name ("random", "margin", "risk_change", "diversity") or function
         (model, X, state) -> probabilities. The default is half "random" and half "margin".
+    n_random : int
+        So many rows are drawn at random before the mixture begins: a model of a few rows misleads more than it helps.
     goal : float or Goal
         The half-width of the error's interval that is wished for.
     confidence : float
@@ -78,6 +86,7 @@ class Labeler:
         classes: Sequence[Hashable] | None = None,
         model: Any = None,
         mixture: Mapping[str | Strategy, float] | str | Strategy | None = None,
+        n_random: int = 20,
         goal: float | Goal = 0.05,
         confidence: float = 0.95,
         labels: str = "chosen",
@@ -92,13 +101,14 @@ class Labeler:
         self.classes, self.given = _read_given(y, classes, self.n_rows)
         self.mixture = read_mixture(mixture)
         self.goal = goal if isinstance(goal, Goal) else Goal(error=float(goal))
+        self.goal.refuse_impossible()
         self.confidence = _read_confidence(confidence)
         self.refit_every = refit_every
         self.seed = int(random_state)
         self.history: list[Standing] = []
         self._learner = Learner(self.X, len(self.classes), model or default_model(self.seed), self.seed)
         self._lock, self._book, self._desk = RLock(), Book(), Desk()
-        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed)
+        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, int(n_random))
         self._answers: list[tuple[int, str]] = []
         self._opinion = Opinion(None, None, np.zeros(0, dtype=int))
         self._n_fitted = -1
@@ -208,10 +218,9 @@ class Labeler:
         shares = judge_prior(sample, len(self.classes), self.confidence) if self.is_judging else []
         rows = np.concatenate([sample.rows, before])
         codes = np.concatenate([sample.codes, self.given[before]])
-        weight = np.concatenate(
-            [sample.training_weight if self.is_judging else np.ones(len(sample)), np.ones(len(before))]
-        )
-        opinion = self._learner.learn(rows, codes, np.maximum(weight, 0), as_prior(shares) if shares else None)
+        of_drawn = np.maximum(sample.training_weight, 0) ** TEMPER if self.is_judging else np.ones(len(sample))
+        weight = np.concatenate([of_drawn, np.ones(len(before))])
+        opinion = self._learner.learn(rows, codes, weight, as_prior(shares) if shares else None)
         every = np.full(self.n_rows, UNLABELED)
         every[rows] = codes
         chances = self._urn.weigh(opinion, every, left, np.concatenate([asked, before]), len(self.classes))
@@ -227,6 +236,48 @@ class Labeler:
         if not self.history or (self.refit_every != 0 and self._n_fitted != len(self._answers)):
             return self.refresh()
         return self.history[-1]
+
+    def aim(self, goal: float | Goal) -> None:
+        """Wish for another width; what was said before stays true.
+
+        Parameters
+        ----------
+        goal : float or Goal
+            The half-width of the error's interval, or of more.
+        """
+        wished = goal if isinstance(goal, Goal) else Goal(error=float(goal))
+        wished.refuse_impossible()
+        self.goal = wished
+        if self.history:
+            self.history[-1] = self._aimed(self.history[-1])
+
+    def mix(self, mixture: Mapping[str | Strategy, float] | str | Strategy) -> None:
+        """Draw with another mixture from now on; rows drawn before keep the probabilities they had.
+
+        Parameters
+        ----------
+        mixture : mapping, str or function
+            As for a new `Labeler`. At least a tenth of the rows has to stay random if anything is to be known.
+        """
+        parts = read_mixture(mixture)
+        if self.is_judging and parts.get(RANDOM, (None, 0.0))[1] < LEAST_RANDOM:
+            raise ValueError(
+                f"At least {LEAST_RANDOM:.0%} of the rows has to be drawn at random, or nothing can be said about "
+                f"error and shares; got {dict(mixture) if isinstance(mixture, Mapping) else mixture}."
+            )
+        with self._lock:
+            self.mixture = self._urn.mixture = parts
+            self._n_fitted = -1
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether there are answers that were not learnt from yet."""
+        return self._n_fitted != len(self._answers)
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows that were skipped, or shown and left."""
+        return self._desk.n_waiting
 
     @property
     def is_judging(self) -> bool:
@@ -252,6 +303,13 @@ class Labeler:
     def n_answers(self) -> int:
         """Answers so far, "don't know" included."""
         return len(self._answers)
+
+    @property
+    def answers(self) -> list[tuple[Draw, int]]:
+        """All draws that were answered, with the class, or −2 for "don't know"."""
+        with self._lock:
+            pairs = zip(self._book.draws, self._book.codes, strict=True)
+            return [(draw, code) for draw, code in pairs if code != PENDING]
 
     @property
     def draws(self) -> list[Draw]:
@@ -333,14 +391,32 @@ class Labeler:
             return Standing(len(sample), known, None, {}, self.confidence, self.goal, model=opinion.model)
         wrong = opinion.held_out[: len(sample)] != sample.codes
         error = judge_errors(sample, wrong, self.confidence)
-        more, later = forecast(len(sample), n_left, error, shares, self.goal, self.confidence)
         prior = dict(zip(self.classes, shares, strict=True))
-        return Standing(
-            len(sample), known, error, prior, self.confidence, self.goal, more, later, opinion.model, as_prior(shares)
+        estimate = as_prior(shares)
+        return self._aimed(
+            Standing(
+                len(sample),
+                known,
+                error,
+                prior,
+                self.confidence,
+                self.goal,
+                n_left=n_left,
+                model=opinion.model,
+                prior_estimate=estimate,
+            )
         )
+
+    def _aimed(self, standing: Standing) -> Standing:
+        more, later = forecast(standing, self.goal)
+        return replace(standing, goal=self.goal, n_more=more, after_ten=later)
 
     def _remember(self, standing: Standing) -> None:
         self.history = [past for past in self.history if past.n_labels < standing.n_labels] + [standing]
+        if self._journal is not None and standing.error is not None and standing.n_labels:
+            error = standing.error
+            seen = {"n_labels": standing.n_labels, "error": [error.value, error.low, error.high, error.n_effective]}
+            self._journal.append({"event": "standing", **seen}, durable=False)
 
     def _take_as_drawn(self) -> None:
         """Labels from before as draws at random, in an order that does not hang on them."""
@@ -357,16 +433,28 @@ class Labeler:
         names = [name.item() if isinstance(name, np.generic) else name for name in self.classes]
         journal = Journal(path, {"n_rows": self.n_rows, "classes": names, "n_given": len(self._book.draws), **about})
         try:
-            for line, event in enumerate(journal.events[1:], start=2):
-                self._replay(event, f"Line {line} of {journal.path.name}")
+            self.replay(journal.events[1:], journal.path.name)
         except BaseException:
             journal.close()
             raise
-        for number in self._book.pending:
-            self._desk.release(number)
         return journal
 
-    def _replay(self, event: dict[str, Any], place: str) -> None:
+    def replay(self, events: Sequence[Mapping[str, Any]], source: str = "the journal") -> None:
+        """Go through the events of a journal after its first line, as `read_journal` returns them.
+
+        Parameters
+        ----------
+        events : sequence of mappings
+            What happened.
+        source : str
+            Where it is written, for messages.
+        """
+        for line, event in enumerate(events, start=2):
+            self._replay(event, f"Line {line} of {source}")
+        for number in self._book.pending:
+            self._desk.release(number)
+
+    def _replay(self, event: Mapping[str, Any], place: str) -> None:
         kind = event["event"]
         try:
             number = int(event.get("draw", -1))
@@ -381,6 +469,10 @@ class Labeler:
                 self._note(number, DONT_KNOW, event.get("by", ""))
             elif kind == "undo":
                 self._take_back(number)
+            elif kind == "standing":
+                share = Share(*map(float, event["error"]))
+                past = Standing(int(event["n_labels"]), {}, share, {}, self.confidence, self.goal)
+                self.history = [one for one in self.history if one.n_labels < past.n_labels] + [past]
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise JournalError(f"{place} does not follow from the lines before it ({error}).") from None
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
@@ -57,13 +60,16 @@ class Learner:
     n_classes : int
         How many classes there are.
     model : classifier
-        `PNUClassifier`, or any of scikit-learn's, which learn from the labelled rows alone.
+        `PNUClassifier`, or any of scikit-learn's, which learn from the labelled rows alone. One that is fitted already
+        is used until there are labels of two classes.
     seed : int
         Of folds and of the choice of unlabelled rows to learn from.
     """
 
     def __init__(self, X: Any, n_classes: int, model: Any, seed: int = 0) -> None:
         self.X, self.n_classes, self.model, self.seed = X, n_classes, model, seed
+        self._first = model if _is_fitted(model, n_classes) else None
+        self._tells_rows_apart = issparse(X) or bool(np.ptp(X, axis=0).any())
         self._unlabeled = np.random.default_rng(seed).permutation(X.shape[0])[:UNLABELED_ROWS]
 
     def learn(self, rows: AnyArray, codes: AnyArray, weight: AnyArray, prior: PriorEstimate | None) -> Opinion:
@@ -81,7 +87,10 @@ class Learner:
             What is known about the shares of the classes.
         """
         counts = np.bincount(codes, minlength=self.n_classes)
-        known = np.flatnonzero(counts >= LEAST_PER_CLASS)
+        known = np.flatnonzero((counts >= LEAST_PER_CLASS) & self._tells_rows_apart)
+        if len(known) < 2 and self._first is not None:  # drawn rows are not those that it was fitted to
+            probability = self._probability(self._first, np.arange(self.n_classes))
+            return Opinion(self._first, probability, probability[rows].argmax(axis=1))
         if len(known) < 2:
             majority = int(np.argmax(np.bincount(codes, weight, self.n_classes))) if len(codes) else 0
             return Opinion(None, None, np.full(len(codes), majority))
@@ -132,6 +141,14 @@ class Learner:
             part = slice(first, first + BATCH)
             probability[part, known] = model.predict_proba(self.X[part])
         return probability
+
+
+def _is_fitted(model: Any, n_classes: int) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return len(model.classes_) == n_classes
 
 
 def _within(prior: PriorEstimate | None, known: AnyArray) -> PriorEstimate | None:

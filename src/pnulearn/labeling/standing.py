@@ -27,6 +27,12 @@ class Goal:
     error: float | None = 0.05
     prior: float | None = None
 
+    def refuse_impossible(self) -> None:
+        """Refuse widths that no interval can have."""
+        for width in (self.error, self.prior):
+            if width is not None and not 0 < width < 1:
+                raise ValueError(f"A half-width lies between 0 and 1, such as 0.05 for plus or minus 5 %; got {width}.")
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -49,6 +55,8 @@ class Standing:
         Of the intervals.
     goal : Goal
         What is wished for.
+    n_left : int
+        Rows that were neither labelled nor asked.
     n_more : int or None
         About how many labels more reach the goal; None if more than all rows that are left.
     after_ten : float or None
@@ -65,6 +73,7 @@ class Standing:
     prior: dict[Hashable, Share]
     confidence: float
     goal: Goal
+    n_left: int = 0
     n_more: int | None = None
     after_ten: float | None = None
     model: Any = field(default=None, repr=False)
@@ -76,15 +85,14 @@ class Standing:
         return self.n_more == 0
 
 
-def forecast(
-    n_labels: int, n_left: int, error: Share, prior: list[Share], goal: Goal, confidence: float
-) -> tuple[int | None, float | None]:
+def forecast(standing: Standing, goal: Goal) -> tuple[int | None, float | None]:
     """Labels until the goal is reached (None: never), and the error's half-width after ten more."""
-    if not n_labels:
+    n_labels, n_left, error, confidence = standing.n_labels, standing.n_left, standing.error, standing.confidence
+    if not n_labels or error is None:
         return None, None
     needs = [
         labels_needed(share, n_labels, width, confidence, n_left)
-        for width, shares in ((goal.error, [error]), (goal.prior, prior))
+        for width, shares in ((goal.error, [error]), (goal.prior, list(standing.prior.values())))
         if width is not None
         for share in shares
     ]

@@ -28,10 +28,12 @@ class Urn:
         Strategies and their shares by name.
     seed : int
         With the number of a draw it decides the draw, so that a resumed labelling goes on as it would have.
+    n_random : int
+        So many draws are at random before any strategy is heard: a model of a few rows knows least where it errs.
     """
 
-    def __init__(self, X: Any, left: AnyArray, mixture: Mixture, seed: int) -> None:
-        self.X, self.left, self.mixture, self.seed = X, left, mixture, seed
+    def __init__(self, X: Any, left: AnyArray, mixture: Mixture, seed: int, n_random: int = 0) -> None:
+        self.X, self.left, self.mixture, self.seed, self.n_random = X, left, mixture, seed, n_random
         self._chances: dict[str, AnyArray] = {}
         self._probability: AnyArray | None = None
         self._expected = np.zeros(0)
@@ -89,10 +91,13 @@ class Urn:
         rows = np.flatnonzero(self.left)
         names, shares = list(self.mixture), np.array([share for _, share in self.mixture.values()])
         reason = names[int(rng.choice(len(names), p=shares))]
-        parts = {name: self._chances_of(name, rows) for name in names}
+        is_first = number < self.n_random
+        parts = {name: self._chances_of("" if is_first else name, rows) for name in names}
         place = int(np.searchsorted(np.cumsum(parts[reason]), rng.random() * parts[reason].sum(), side="right"))
         place = min(place, len(rows) - 1)
         probability = sum(share * parts[name][place] for name, share in zip(names, shares, strict=True))
+        if np.ptp(parts[reason]) == 0:  # a strategy that knows nothing draws at random
+            reason = RANDOM
         row = int(rows[place])
         predicted, expected = self._predict(row, len(rows))
         return Draw(number, row, float(probability), len(rows), reason, predicted, expected)

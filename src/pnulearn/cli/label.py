@@ -1,0 +1,164 @@
+"""`pnulearn label`: a page on this machine on which rows are labelled, until the error is known well enough."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pnulearn.cli.console import remark, remarks, show_facts
+from pnulearn.cli.options import (
+    Delimiter,
+    Drawn,
+    Drop,
+    Encoding,
+    Json,
+    Label,
+    LabelsDrawn,
+    Missing,
+    NoHeader,
+    Overwrite,
+    Positive,
+    open_table,
+    refuse_outputs,
+)
+
+if TYPE_CHECKING:
+    from pnulearn.labeling import Labeler
+    from pnulearn.labeling.tables import Task
+
+
+def label(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The table. It is never changed.")],
+    label: Label,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="Start from this model.")] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
+    ] = None,
+    positive: Positive = None,
+    labels: LabelsDrawn = None,
+    goal: Annotated[float, typer.Option(help="Wished half-width of the error's interval.")] = 0.05,
+    mixture: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=SHARE,...", help="How rows are chosen: random, margin, risk_change, diversity."),
+    ] = None,
+    export: Annotated[Path | None, typer.Option(help="Write a copy of FILE with all labels here, and no page.")] = None,
+    overwrite: Overwrite = False,
+    journal: Annotated[
+        Path | None, typer.Option(help="File that keeps the answers; by default FILE.labels.jsonl beside FILE.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; any free one by default.")] = 0,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+    drop: Drop = [],  # noqa: B006 (typer wants a list)
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    missing: Missing = [],  # noqa: B006
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    no_header: NoHeader = False,
+    json: Json = False,
+) -> None:
+    """Label rows of FILE on a page in the browser, beside a model and an honest error.
+
+    Answers are kept in a journal beside FILE; a second start goes on where the first stopped.
+    """
+    refuse_outputs(
+        {"--export": (export, "a table")}, overwrite, file=[file], **{} if model is None else {"model": model}
+    )
+    from pnulearn.labeling.journal import journal_of
+
+    task, fitted = _read_task(
+        open_table(file, missing, encoding, delimiter, no_header), label, classes, positive, model, drop
+    )
+    remarks(task.remarks)
+    place = journal or journal_of(file)
+    if export is not None:
+        _export(task, place, export, json)
+        return
+    labeler = task.labeler(
+        place,
+        model=fitted,
+        mixture=read_shares(mixture),
+        goal=goal,
+        labels=(labels or Drawn.chosen).value,
+        refit_every=0,
+        random_state=seed,
+    )
+    _serve(task, labeler, Path(file), port, open_browser, json)
+
+
+def read_shares(text: str | None) -> dict[str, float] | None:
+    """Shares of strategies by name.
+
+    >>> read_shares("random=0.6,margin=0.4")
+    {'random': 0.6, 'margin': 0.4}
+    """
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    try:
+        return {name.strip(): float(share) for name, _, share in pairs}
+    except ValueError:
+        raise typer.BadParameter(
+            f"--mixture wants NAME=SHARE,..., such as random=0.6,margin=0.4; got {text!r}."
+        ) from None
+
+
+def _read_task(
+    table: Any, label: str, classes: str | None, positive: str | None, model: Path | None, drop: list[str]
+) -> Any:
+    """What is to be labelled, and the classifier of a model, if one is named."""
+    from pnulearn.labeling.tables import read_task
+    from pnulearn.tables.loading import load_table_model
+
+    loaded = None if model is None else load_table_model(model)
+    names = [] if classes is None else [name.strip() for name in classes.split(",")]
+    task = read_task(table, label, classes=names, positive=positive, model=loaded, drop=drop)
+    return task, None if loaded is None else loaded.classifier
+
+
+def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
+    from pnulearn._files.writing import write_atomically
+    from pnulearn.labeling.tables import export_lines, label_columns, restore
+
+    labeler = restore(task, journal)
+    columns = label_columns(task, labeler)
+    lines = export_lines(task, columns)
+    write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
+    remark(
+        f"Learn from it with: pnulearn fit {out} --label {task.label} --at-random {columns.names[2]} "
+        f"--drop {columns.names[1]} --drop {columns.names[3]}"
+    )
+    show_facts({"labels": labeler.counts, "dont_know": labeler.n_unknown, "export": str(out)}, json)
+
+
+def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bool, json: bool) -> None:
+    import webbrowser
+
+    from pnulearn.labeling.cells import RowReader
+    from pnulearn.labeling.server import LabelingApp, listen
+
+    app = LabelingApp(labeler, RowReader(task.table, {task.label}, file.absolute().parent), file.name, task.label)
+    listener = listen(port)
+    address = app.address(listener.getsockname()[1])
+    if labeler.n_answers:
+        remark(f"Going on after {labeler.n_answers} answers.")
+    remark(f"The page is at {address} (Ctrl-C ends it; labels are kept as they are given).")
+    if open_browser:
+        webbrowser.open(address)
+    with suppress(KeyboardInterrupt):
+        app.serve(listener)
+    show_facts(standing_facts(labeler), json)
+
+
+def standing_facts(labeler: Labeler) -> dict[str, Any]:
+    """What is known when the labelling ends."""
+    facts: dict[str, Any] = {"labels": labeler.counts, "dont_know": labeler.n_unknown or None}
+    standing = labeler.history[-1] if labeler.history else None
+    if standing is not None and standing.error is not None and standing.n_labels:
+        error = standing.error
+        facts |= {"error": error.value, "interval": [error.low, error.high], "confidence": standing.confidence}
+        facts |= {f"share_{name}": [share.value, share.low, share.high] for name, share in standing.prior.items()}
+        facts |= {"labels_to_go": standing.n_more}
+    return facts

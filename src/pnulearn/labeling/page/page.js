@@ -1,0 +1,196 @@
+"use strict";
+// One row at a time, and what is known so far beside it.
+const at = id => document.getElementById(id);
+const REASONS = {
+  random: "Drawn at random: such rows say what holds of all.",
+  margin: "Chosen because the model is unsure about it.",
+  risk_change: "Chosen because its label may change what the model expects most.",
+  diversity: "Chosen because it is unlike the rows asked so far.",
+};
+let start = null, shown = null, waiting = false, lastSaid = "";
+
+// Every tab is somebody of its own, also after it was reloaded: it gets its own row back.
+const who = sessionStorage.getItem("who") || crypto.randomUUID();
+sessionStorage.setItem("who", who);
+
+async function ask(path, body) {
+  const options = body === undefined ? {} : {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({who, ...body})};
+  let response;
+  try {
+    response = await fetch(`api/${path}`, options);
+  } catch {
+    throw new Error("The server does not answer. Your labels are safe: start `pnulearn label` again, then open its new address.");
+  }
+  const told = await response.json();
+  if (!response.ok) throw Object.assign(new Error(told.trouble), {status: response.status});
+  return told;
+}
+
+function complain(error) {
+  at("trouble").textContent = error ? error.message : "";
+  at("trouble").hidden = !error;
+}
+
+function say(words) {
+  if (words !== lastSaid) at("said").textContent = lastSaid = words;
+}
+
+async function act(path, body) {
+  if (waiting) return;
+  waiting = true;
+  at("card").classList.add("leaving");
+  try {
+    show(await ask(path, body));
+    complain(null);
+  } catch (error) {
+    if (error.status === 409) show(await ask("next", {}));  // somebody else was faster
+    else complain(error);
+  } finally {
+    waiting = false;
+    at("card").classList.remove("leaving");
+  }
+  refreshSoon();
+}
+
+function answer(change) {
+  if (shown) act("answer", {draw: shown.draw, ...change});
+}
+
+function show(told) {
+  shown = told.row;
+  at("card").hidden = !shown;
+  at("done").hidden = Boolean(shown);
+  for (const button of document.querySelectorAll("#classes button, #skip, #unknown")) button.disabled = !shown;
+  at("undo").disabled = told.answers === 0;
+  showCounts(told.counts);
+  if (!shown) return say("No row is left.");
+  showRow(shown, start.columns);
+  at("question").textContent = `${start.label}: which class is row ${shown.row + 1}?`;
+  at("reason").textContent = REASONS[shown.reason] || `Chosen by ${shown.reason}.`;
+  const cells = shown.cells.map((cell, k) => `${start.columns[k].name}: ${cell.missing ? "missing" : cell.text}`);
+  say(`Row ${shown.row + 1}. ${cells.slice(0, 12).join(". ")}`);
+  window.scrollTo(0, 0);
+}
+
+function showCounts(counts) {
+  const most = Math.max(1, ...counts);
+  at("counts").replaceChildren(...counts.map((count, k) => {
+    const node = make("div", "measure");
+    node.append(make("span", "", start.classes[k].name), make("span", "number", count));
+    const svg = draw("svg", {viewBox: "0 0 300 8", width: "100%", height: 8, "aria-hidden": "true", preserveAspectRatio: "none"});
+    draw("rect", {x: 0, y: 0, height: 8, width: 300 * count / most, class: "here"}, svg);
+    node.append(svg);
+    return node;
+  }));
+}
+
+function showStanding(now) {
+  const sure = `${Math.round(100 * start.confidence)} %`;
+  at("progress").textContent = `${now.answers} answers, ${now.left} of ${start.n_rows} rows left`;
+  showCounts(now.counts);
+  at("rest").textContent = [now.unknown ? `${now.unknown} don’t know` : "", now.waiting ? `${now.waiting} put off` : ""].filter(Boolean).join(", ");
+  const error = now.error;
+  at("error").textContent = error
+    ? `${percent(error.value)}, between ${percent(error.low)} and ${percent(error.high)} (${sure} at all times)${now.model ? "" : ", if it always says the most frequent class"}`
+    : now.judging ? "Nothing is known yet." : "No row is drawn at random, so nothing can be said.";
+  at("chart").replaceChildren(drawCurve(now.history, now.goal));
+  at("prior").replaceChildren(...now.prior.map((share, k) => {
+    const node = make("div", "measure");
+    node.append(make("span", "", start.classes[k].name));
+    node.append(make("span", "number", share ? `${percent(share.value, 0)} (${percent(share.low, 0)} to ${percent(share.high, 0)})` : "not known"));
+    if (share) node.append(drawShare(share));
+    return node;
+  }));
+  at("verdict").textContent = verdict(now);
+  at("verdict").className = now.enough ? "enough" : "";
+  at("forecast").textContent = error && now.after_ten !== null
+    ? `Now ± ${percent((error.high - error.low) / 2)}; ten more labels are expected to make it ± ${percent(now.after_ten)}.` : "";
+  if (document.activeElement !== at("goal")) at("goal").value = +(100 * now.goal).toFixed(2);
+  showMixture(now.mixture);
+  complain(now.trouble ? new Error(`The model could not be fitted: ${now.trouble}`) : null);
+  if (now.enough) say("Enough: the error is known as well as wished for.");
+}
+
+function verdict(now) {
+  if (!now.error) return "Label a few rows to begin.";
+  if (now.enough) return "Enough. The error is known as well as wished for.";
+  if (now.more === null) return "All rows together would not tell the error that well: wish for less.";
+  return `About ${now.more} more labels until the error is known as well as wished for.`;
+}
+
+function showMixture(mixture) {
+  if (at("mixture").contains(document.activeElement)) return;
+  at("mixture").replaceChildren(...start.strategies.map(name => {
+    const label = make("label", "", name.replaceAll("_", " "));
+    const input = make("input");
+    Object.assign(input, {type: "number", min: name === "random" ? 10 : 0, max: 100, step: 5, value: Math.round(100 * (mixture[name] || 0)), name});
+    input.addEventListener("change", setMixture);
+    label.append(input);
+    return label;
+  }));
+}
+
+async function setMixture() {
+  const shares = [...at("mixture").querySelectorAll("input")].map(input => [input.name, Math.max(0, Number(input.value)) / 100]);
+  await change({mixture: Object.fromEntries(shares.filter(([, share]) => share > 0))});
+}
+
+async function change(what) {
+  try {
+    showStanding(await ask("set", what));
+    complain(null);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+let timer = null;
+function refreshSoon(pause = 250) {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, pause);
+}
+
+async function refresh() {
+  try {
+    const now = await ask("standing");
+    showStanding(now);
+    refreshSoon(now.busy ? 400 : 3000);
+  } catch (error) {
+    complain(error);
+    refreshSoon(5000);
+  }
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  const key = event.key.toLowerCase();
+  const place = start.classes.findIndex(one => one.keys.includes(key));
+  if (place >= 0) answer({do: "label", label: place});
+  else if (key === "s") answer({do: "skip"});
+  else if (key === "d") answer({do: "dont_know"});
+  else if (key === "u" || key === "backspace") act("undo", {});
+  else return;
+  event.preventDefault();
+}
+
+async function begin() {
+  start = await ask("start");
+  document.title = `${start.label} – ${start.title}`;
+  at("title").textContent = `${start.label} in ${start.title}`;
+  at("classes").replaceChildren(...start.classes.map((one, place) => {
+    const button = make("button", "", one.name);
+    button.type = "button";
+    button.setAttribute("aria-keyshortcuts", one.keys.join(" "));
+    if (one.keys.length) button.append(" ", make("kbd", "", one.keys[one.keys.length - 1]));
+    button.addEventListener("click", () => answer({do: "label", label: place}));
+    return button;
+  }));
+  at("skip").addEventListener("click", () => answer({do: "skip"}));
+  at("unknown").addEventListener("click", () => answer({do: "dont_know"}));
+  at("undo").addEventListener("click", () => act("undo", {}));
+  at("goal").addEventListener("change", () => change({goal: Number(at("goal").value) / 100}));
+  document.addEventListener("keydown", onKey);
+  await act("next", {});
+}
+
+begin().catch(complain);

@@ -1,0 +1,114 @@
+"""Who may ask the page's server what."""
+
+import base64
+
+import pytest
+from tests.labeling.conftest import Client, make_app, write_table
+
+from pnulearn.labeling.page_state import choose_keys
+from pnulearn.labeling.pictures import find_picture, picture_type
+from pnulearn.labeling.server import HOST, listen
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def client(tmp_path, serve):
+    write_table(tmp_path / "table.csv", n_rows=40)
+    return Client(serve(tmp_path / "table.csv"))
+
+
+def test_only_this_machine_with_the_token_and_from_the_page(client):
+    good = "api/standing"
+    assert client.get(good).status == 200
+    assert client.get(good, token="wrong").status == 403
+    assert client.get("", token="wrong").status == 403
+    assert client.get(good, Host="evil.example:8000").status == 403
+    assert client.get(good, Origin="http://evil.example").status == 403
+    assert client.post("api/answer", {"who": "a", "draw": 0, "do": "skip"}, kind="text/plain").status == 415
+    assert client.get("server.py").status == 404
+    assert client.get("../server.py").status in (403, 404)
+    with listen() as listener:
+        assert listener.getsockname()[0] == HOST == "127.0.0.1"
+
+
+def test_every_page_forbids_what_it_does_not_need(client):
+    for name in ("", "page.js", "chart.js", "row.js", "page.css", "icon.svg", "api/start", "nothing"):
+        headers = client.get(name).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+    assert b"http" not in client.get("").content
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("next", {}, 400),
+        ("next", {"who": "x" * 500}, 400),
+        ("next", [1], 400),
+        ("answer", {"who": "a", "draw": 99, "do": "skip"}, 400),
+        ("answer", {"who": "a", "draw": True, "do": "skip"}, 400),
+        ("answer", {"who": "a", "draw": 0, "do": "label", "label": 7}, 400),
+        ("answer", {"who": "a", "draw": 0, "do": "dance"}, 400),
+        ("undo", {"who": "a"}, 400),
+        ("set", {"who": "a", "goal": -1}, 400),
+        ("set", {"who": "a", "mixture": {"random": 0, "margin": 1}}, 400),
+        ("set", {"who": "a", "mixture": {"random": "x"}}, 400),
+        ("next", {"who": "a", "more": "x" * 20_000}, 413),
+    ],
+)
+def test_requests_that_mean_nothing_are_refused_in_words(client, path, body, status):
+    assert client.post("api/next", {"who": "a"}).status == 200
+    answer = client.post(f"api/{path}", body)
+    assert answer.status == status
+    assert answer.json()["trouble"]
+
+
+def test_an_answer_is_kept_before_the_next_row_is_shown(tmp_path, serve):
+    write_table(tmp_path / "table.csv", n_rows=40)
+    app = make_app(tmp_path / "table.csv", journal=tmp_path / "j")
+    client = Client(serve(None, app=app))
+
+    def post(name, **body):
+        return client.post(f"api/{name}", {"who": "a", **body})
+
+    first = post("next").json()["row"]
+    second = post("answer", draw=first["draw"], do="label", label=1).json()
+    assert '"event": "answer", "label": "yes"' in (tmp_path / "j").read_text()
+    assert second["counts"] == [0, 1]
+    assert second["row"]["row"] != first["row"]
+    assert post("answer", draw=first["draw"], do="label", label=1).status == 409
+    app.labeler.close()  # as if the disk were gone
+    assert post("answer", draw=second["row"]["draw"], do="label", label=0).status in (400, 507)
+    assert app.labeler.counts == {"no": 0, "yes": 1}  # what was not kept does not count
+
+
+def test_pictures_come_from_the_folder_of_the_table_only(tmp_path, serve):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a.png").write_bytes(PIXEL)
+    (folder / "b.png").write_bytes(b"<svg onload=alert(1)>")
+    (tmp_path / "secret.png").write_bytes(PIXEL)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    names = ["a.png", "b.png", "../secret.png", str(tmp_path / "secret.png"), "link.png", "none.png", "a.png\0.png"]
+    assert [find_picture(name, folder) is not None for name in names] == [True, True] + [False] * 5
+    assert picture_type(PIXEL[:12]) == "image/png"
+    lines = ["photo,size,bought", *(f"{name},{k},{'yes' if k < 1 else ''}" for k, name in enumerate(names[:6]))]
+    (folder / "table.csv").write_text("\n".join([*lines, "a.png,7,no", "a.png,8,yes", "a.png,9,no"]) + "\n")
+    client = Client(serve(folder / "table.csv"))
+    found = [client.get(f"picture/{row}/0") for row in range(6)]
+    assert [answer.status for answer in found] == [200] + [404] * 5
+    assert (found[0].content, found[0].headers["content-type"]) == (PIXEL, "image/png")
+    assert client.get("picture/0/1").status == 404
+    assert client.get("picture/99/0").status == 404
+
+
+def test_every_class_has_a_key_of_its_own():
+    assert choose_keys(["no", "yes"]) == [["1", "n"], ["2", "y"]]
+    assert choose_keys(["spam", "ham", "häm"]) == [["1"], ["2"], ["3"]]  # s skips, two begin with h
+    assert choose_keys([f"class {k}" for k in range(10)])[9] == []

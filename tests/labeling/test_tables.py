@@ -1,0 +1,100 @@
+"""From a table to its labels and back: never the same file."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.labeling.conftest import write_table
+
+from pnulearn.cli import run
+from pnulearn.labeling import JournalError, journal_of
+from pnulearn.labeling.tables import export_names, label_columns, read_task, restore
+from pnulearn.tables import TableError, read_table
+
+
+def label_rows(table, truth, n):
+    """Label rows as the page does, and leave the journal."""
+    task = read_task(read_table(table), "bought")
+    labeler = task.labeler(journal_of(table), refit_every=20)
+    for _ in range(n):
+        labeler.answer("yes" if truth[labeler.next().row] else "no")
+    labeler.next()
+    labeler.dont_know()
+    labeler.close()
+    return task
+
+
+def test_an_export_has_labels_origins_and_weights(tmp_path, capsys):
+    table, out = tmp_path / "table.csv", tmp_path / "labelled.csv"
+    truth = write_table(table, n_rows=200, n_labeled=6)
+    original = table.read_bytes()
+    label_rows(table, truth, 60)
+    assert run(["label", str(table), "--label", "bought", "--export", str(out), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert sum(said["labels"].values()) == 66
+    assert said["dont_know"] == 1
+    assert table.read_bytes() == original
+    copy = read_table(out)
+    assert copy.names[-4:] == list(export_names("bought"))
+    label, origin, marks, weight = (copy.column(name, "text").values for name in copy.names[-4:])
+    assert np.array_equal(label[:6], np.where(truth[:6], "yes", "no"))
+    assert set(origin[:6]) == {"given"}
+    assert sum(value is not None for value in label) == 66
+    assert set(origin) == {"given", "random", "margin", "don't know", None}
+    assert all((mark == "yes") == (why == "random") for mark, why in zip(marks, origin, strict=True) if mark)
+    drawn = np.isin(origin.astype(str), ["random", "margin"])
+    assert np.mean(weight[drawn].astype(float)) == pytest.approx(1, abs=0.25)
+    assert set(weight[~drawn]) == {"1"}
+
+
+def test_a_table_without_labels_without_the_column_and_of_pictures_only(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("size\n" + "\n".join(map(str, range(20))) + "\n")
+    task = read_task(read_table(table), "bought")
+    assert task.classes == ["no", "yes"]
+    assert task.labeler().next() is not None
+    assert read_task(read_table(table), "kind", classes=["a", "b", "c"]).classes == ["a", "b", "c"]
+    table.write_text("id,bought\n" + "\n".join(f"x{k}," for k in range(20)) + "\n")
+    task = read_task(read_table(table), "bought")
+    assert "nothing to learn from" in task.remarks[-1]
+    labeler = task.labeler(refit_every=5)
+    for k in range(12):
+        labeler.next()
+        labeler.answer("yes" if k % 3 else "no")
+    assert labeler.estimate().n_labels == 12
+
+
+def test_classes_that_do_not_fit_are_named(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("size,bought\n" + "\n".join(f"{k},{'maybe' if k < 3 else ''}" for k in range(20)) + "\n")
+    with pytest.raises(TableError, match=re.escape("name them all with --classes maybe,...")):
+        read_task(read_table(table), "bought")
+    assert read_task(read_table(table), "bought", classes=["maybe", "never"]).classes == ["maybe", "never"]
+    with pytest.raises(TableError, match="'maybe'"):
+        read_task(read_table(table), "bought", classes=["no", "yes"])
+
+
+def test_nothing_to_export_yet_and_another_table(tmp_path):
+    table = tmp_path / "table.csv"
+    truth = write_table(table, n_rows=50)
+    with pytest.raises(JournalError, match="nothing was labelled yet"):
+        restore(read_task(read_table(table), "bought"), journal_of(table))
+    task = label_rows(table, truth, 5)
+    assert len([cells for cells in label_columns(task, restore(task, journal_of(table))).cells if cells[0]]) == 5
+    write_table(table, n_rows=50, seed=1)
+    with pytest.raises(JournalError, match="belongs to other rows"):
+        read_task(read_table(table), "bought").labeler(journal_of(table))
+
+
+def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    write_table(table, n_rows=50)
+    for options, words in (
+        (["--export", str(table)], "is also FILE"),
+        (["--mixture", "random"], "NAME=SHARE"),
+        (["--mixture", "randon=1"], "No strategy is called"),
+        (["--goal", "5"], "half-width"),
+    ):
+        assert run(["label", str(table), "--label", "bought", "--no-open", *options]) in (1, 2)
+        assert words in " ".join(capsys.readouterr().err.replace("│", "").split())
