@@ -88,8 +88,8 @@ def draw_rows(X: Array, y: Array, prior: float, n_labels: int, n_unlabeled: int,
     of_class = [rng.permutation(np.flatnonzero(y == code)) for code in (0, 1)]
     test = [rows[: min(len(rows) // 3, MOST_TEST_ROWS)] for rows in of_class]
     rest = [rows[len(held) :] for rows, held in zip(of_class, test, strict=True)]
-    positive = int(np.clip(rng.binomial(n_labels, prior), 2, n_labels - 2)) if sampling == "random" else n_labels // 2
-    labeled = [rest[0][: n_labels - positive], rest[1][:positive]]
+    positive = _label_at_random(rng, prior, n_labels) if sampling == "random" else np.arange(n_labels) < n_labels // 2
+    labeled = [rest[0][: (~positive).sum()], rest[1][: positive.sum()]]
     n_positive = rng.binomial(n_unlabeled, prior)
     unlabeled = [
         rng.choice(rows[len(used) :], count, replace=count > len(rows) - len(used))
@@ -99,6 +99,14 @@ def draw_rows(X: Array, y: Array, prior: float, n_labels: int, n_unlabeled: int,
     known = np.concatenate([y[labeled[0]], y[labeled[1]], np.full(n_unlabeled, np.nan)])
     held = np.concatenate(test)
     return X[rows], known, X[held], y[held]
+
+
+def _label_at_random(rng: np.random.Generator, prior: float, n_labels: int) -> Array:
+    """Which labels are positive; where one class did not turn up, rows are labelled until it does."""
+    labels = rng.random(n_labels) < prior
+    while labels.all() or not labels.any():
+        labels = np.append(labels, rng.random() < prior)
+    return labels
 
 
 def solve(X: Array, known: Array, X_test: Array, y_test: Array, prior: float, sampling: str) -> dict:

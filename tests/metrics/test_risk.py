@@ -13,6 +13,9 @@ from scipy import stats
 
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_precision, pnu_risk
+from pnulearn.metrics.risk import posterior_risk
+from pnulearn.priors import PriorEstimate
+from pnulearn.priors.density import GRID
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu
 from pnulearn.theory import Psi, heuristic_mix
 
@@ -247,6 +250,43 @@ def test_scores_whose_loss_overflows_are_refused():
 def test_masked_scores_are_refused():
     with pytest.raises(ValueError, match="y_score is a masked array"):
         pnu_risk(Y_TEN, np.ma.masked_array(np.arange(20.0), np.arange(20) == 3), prior=0.5)
+
+
+@pytest.mark.parametrize("missing", [0, 1], ids=["no P", "no N"])
+def test_the_posterior_risk_without_a_class_is_that_of_simulated_rates(missing):
+    """Jeffreys' posteriors of two shares by simulation; draws under which the third is impossible are thrown away."""
+    rng = np.random.default_rng(0)
+    scores = [np.repeat([1.0, -1.0], [18, 2]), np.repeat([1.0, -1.0], [3, 9]), np.repeat([1.0, -1.0], [40, 60])]
+    scores[missing] = np.zeros(0)
+    prior = PriorEstimate.of_range(0.2, 0.4)
+    found = posterior_risk(scores, prior, weights=[np.ones(len(g)) for g in scores])
+    theta = rng.choice(GRID, 400_000, p=prior.mass)
+    called = rng.beta(40.5, 60.5, len(theta))
+    if missing == 0:
+        fpr = rng.beta(3.5, 9.5, len(theta))
+        fnr = 1 - (called - (1 - theta) * fpr) / theta
+    else:
+        fnr = rng.beta(2.5, 18.5, len(theta))
+        fpr = (called - theta * (1 - fnr)) / (1 - theta)
+    tied = fnr if missing == 0 else fpr
+    possible = (tied > 0) & (tied < 1)
+    # every prior keeps its weight, however few of its draws are possible
+    bins = np.digitize(theta, np.quantile(theta, np.linspace(0, 1, 41)[1:-1]))
+    weight = np.where(possible, 1 / np.bincount(bins, possible, 40)[bins], 0)
+    risk = theta * fnr + (1 - theta) * fpr
+    order = np.argsort(risk)
+    reached = np.cumsum(weight[order]) / weight.sum()
+    low, high = risk[order][np.searchsorted(reached, [0.025, 0.975])]
+    assert_allclose(found.value, np.average(risk, weights=weight), atol=0.005)
+    assert_allclose([found.low, found.high], [low, high], atol=0.015)
+
+
+def test_a_range_that_the_rows_make_impossible_still_has_an_interval():
+    """All of U called positive, none of N, and a prior of a tenth: the slope in the prior stands in."""
+    scores = [np.ones(30), -np.ones(30), np.ones(200)]
+    found = estimate_risk(scores, (0.1, 0.11))
+    assert np.isfinite([found.value, found.low, found.high]).all()
+    assert found.low <= found.value <= found.high
 
 
 @pytest.mark.parametrize("n", range(2, 61))

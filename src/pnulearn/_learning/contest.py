@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
+from pnulearn._basis.kernels import KERNELS
 from pnulearn._learning.doubt import doubt_prior
+from pnulearn._learning.judging import count_held_out, judge_model
 from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.search import Model
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
@@ -18,9 +21,6 @@ from pnulearn._learning.settings import Settings
 from pnulearn._learning.tally import Tally
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
-from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.quality import count_decisions
-from pnulearn.metrics.risk import estimate_risk
 from pnulearn.priors.estimate import PriorEstimate
 
 
@@ -66,6 +66,7 @@ class Contest:
         if not all(np.isfinite(part).all() for part in (model.coef, model.intercept, search.weight)):
             raise self._unsolvable()
         judging = scores if model.judging_scores is None else model.judging_scores
+        function = self.basis.name_learnt(model.bandwidths, model.coef, model.intercept)
         return Learnt(
             classes=self.classes,
             prior=self.prior.value,
@@ -76,13 +77,13 @@ class Contest:
             bandwidth=float(search.bandwidths[bandwidth]),
             mix=float(search.mixes[mix]),
             alpha=float(search.alphas[alpha]),
-            risk=validation_risk(validated, judging, self.prior),
-            decisions=validation_decisions(validated, judging),
+            risk=judge_model(validated, judging, self._final_scores(function), self.prior, model.tossed),
+            decisions=count_held_out(validated, judging),
             prior_doubt=self._doubt(validated, judging),
             n_features_in=validated.X.shape[1],
             feature_names_in=feature_names,
             validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
-            function=self.basis.name_learnt(model.bandwidths, model.coef, model.intercept),
+            function=function,
         )
 
     @contextmanager
@@ -104,6 +105,11 @@ class Contest:
             "and sample weights."
         )
 
+    def _final_scores(self, function: dict[str, AnyArray]) -> Callable[[AnyArray], AnyArray]:
+        """Scores (K, n) of rows by the model as it will be used."""
+        kernel, learnt = KERNELS[self.settings.kernel], SimpleNamespace(**function)
+        return lambda X: kernel.scores(learnt, X).T
+
     def _doubt(self, validated: Samples, scores: AnyArray) -> str | None:
         """What speaks against a prior that was given."""
         if not self.prior.is_known or len(self.classes) > 2:
@@ -115,24 +121,3 @@ class Contest:
             return average_weights(zero_one, squared, n_labels, shares=self.mixes.shares)
         order = {"alphas": self.settings.alphas, "mixes": self.mixes.values}
         return best_candidate(zero_one, squared, n_labels, tie_break=self.settings.tie_break, **order)
-
-
-def validation_risk(rows: Samples, scores: AnyArray, prior: PriorEstimate) -> RiskEstimate | None:
-    """The PNU zero-one risk of a model whose scores (K, n) on these rows are held out, NaN where they are not."""
-    if rows.n_classes > 2 or np.isnan(scores[0]).all():
-        return None
-    groups = [group[~np.isnan(scores[0, group])] for group in rows.split()]
-    positive, negative, population = (len(group) > 0 for group in groups)
-    if not ((positive and negative) or ((positive or negative) and population)):
-        return None
-    return estimate_risk([scores[0, g] for g in groups], prior, weights=[rows.weight[g] for g in groups])
-
-
-def validation_decisions(rows: Samples, scores: AnyArray) -> AnyArray | None:
-    """What rows of every class, and those that stand for the population, are called by held-out scores (K, n)."""
-    scored = np.isfinite(scores.sum(axis=0))
-    if not scored.any():
-        return None
-    called = (scores[0] > 0).astype(int) if rows.n_classes == 2 else np.nan_to_num(scores).argmax(axis=0)
-    groups = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
-    return count_decisions([g[scored[g]] for g in (*groups, rows.population)], called, rows.n_classes, rows.weight)

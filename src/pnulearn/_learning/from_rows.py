@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +22,7 @@ from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.search import Model, Problem, Road, RowSearch, V, Validated
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings
-from pnulearn._learning.splits import content_splits, own_splits
+from pnulearn._learning.splits import content_splits, never_held_out, own_splits
 from pnulearn._problem.folds import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
@@ -59,11 +60,12 @@ def learn_from_rows(
     if held_out is None:
         own = own_splits(settings.cv, codes, kept)
         splits = own or content_splits(int(settings.cv), samples, keys, classes, contest.n_candidates)
-        problem = replace(problem, splits=splits)
+        problem = replace(problem, splits=splits, tossed=never_held_out(samples.codes, [] if own else splits))
     with contest.solving():
         search, model = _search(contest, problem)
     validated = samples if held_out is None else held_out
     learnt = contest.conclude(search, model, validated, feature_names)
+    _warn_of_unjudged(classes[list(model.tossed)].tolist())
     _warn_if_short(solver, settings)
     if learnt.prior_doubt:
         warnings.warn(learnt.prior_doubt, UserWarning, stacklevel=3)
@@ -126,6 +128,17 @@ def _calibration(
     if np.isnan(scores).all():
         validated, scores = samples, KERNELS[settings.kernel].scores(SimpleNamespace(**learnt.function), samples.X).T
     return score_calibration(settings.loss, scores, validated, shares)
+
+
+def _warn_of_unjudged(names: list[Any]) -> None:
+    if names:
+        warnings.warn(
+            f"Class {names[0]!r} has a single labelled row, which every fold has to learn from. How often rows of this "
+            "class are taken for another one is known from the unlabelled rows alone, so risk_ has a wide interval. "
+            "Label one more.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _warn_if_short(solver: WatchedSolver, settings: Settings) -> None:

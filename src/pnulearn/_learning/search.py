@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Protocol, TypeVar
 
@@ -18,6 +18,7 @@ from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used
 from pnulearn._solvers.moments import Moments
 from pnulearn._solvers.reduction import Reduced, reduce_features
+from pnulearn.metrics.spread import COIN_ROWS
 
 ROW_CHUNK = 4096
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
@@ -38,6 +39,7 @@ class Problem:
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
     quadratic: bool = False  # whether the loss is, so that moments are all it needs to know
+    tossed: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))  # classes no split holds out
 
     @cached_property
     def prepared(self) -> AnyArray:
@@ -107,6 +109,7 @@ class Model:
     intercept: AnyArray
     validation_scores: AnyArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
     judging_scores: AnyArray | None = None  # the same by candidates weighed without the row's own fold
+    tossed: tuple[int, ...] = ()  # classes with labelled rows none of which could be held out
 
 
 class Validated(Protocol):
@@ -185,6 +188,7 @@ def assemble(
         np.sum(intercepts, axis=0),
         np.sum(scores, axis=0),
         _judging_scores(problem, explored, fold_weights) if len(fold_weights) else None,
+        tuple(problem.tossed.tolist()),
     )
 
 
@@ -239,6 +243,8 @@ def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Jud
         products = reduced.products_of(test, train)
         held_out = problem.samples.take(test)
         tally, scores = _tally(fit, reduced.coordinates[test], held_out, problem.squash, products)
+        if len(problem.tossed):
+            tally = tally.toss(problem.tossed, COIN_ROWS / problem.n_folds)
         judged = Judged(tally, scores, fit if scores is None else None)
     if done:
         done()

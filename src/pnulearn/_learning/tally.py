@@ -42,6 +42,21 @@ class Tally:
             self.second + other.second,
         )
 
+    def toss(self, classes: AnyArray, n_rows: float) -> Tally:
+        """With so many imagined rows of classes that cannot be held out: a coin decides them.
+
+        They score on either side of zero, as far from it as the population does.
+        """
+        groups = np.isin(np.arange(len(self.weight)), classes)
+        spread = n_rows * self._means(self.second)[..., -1:]
+        vote = n_rows / max(len(self.positive), 2)
+        return Tally(
+            np.where(groups, n_rows, self.weight),
+            np.where(groups, vote, self.positive),
+            np.where(groups, 0.0, self.first),
+            np.where(groups, spread, self.second),
+        )
+
     def zero_one(self, prior: AnyArray) -> AnyArray:
         """The PNU zero-one risk of every candidate, shape (C, J)."""
         share = self._means(self.positive)

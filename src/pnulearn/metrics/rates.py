@@ -14,8 +14,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn.priors.estimate import PriorEstimate
 
 ROUNDS = 5  # of reweighted least squares, each with the variances of the last fit
-N_QUANTILES, FEWER_QUANTILES = 150, 50  # of each rate: for one prior, and for each of several
-N_PRIORS = 15
+N_QUANTILES, FEWER_QUANTILES = 150, 32  # of each rate: for one prior, and for each of several
+N_PRIORS = 41  # the outermost are quantiles beyond the ends of a 95 % interval
 
 
 class ContradictedPrior(ValueError):

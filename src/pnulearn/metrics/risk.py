@@ -182,15 +182,17 @@ def _under_belief(
     stderr = float(np.hypot(estimate.stderr, belief.spread * slope))
     if kind == "rate":
         try:
-            low, high = _posterior_interval(belief, _used(samples, estimate.mix), estimate.confidence)
+            values, probability = _posterior_errors(belief, _used(samples, estimate.mix))
+            low, high = weighted_quantiles(values, probability, estimate.confidence)
+            low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, 1.0))
+            return replace(estimate, stderr=stderr, low=low, high=high)
         except ContradictedPrior:  # the samples have their intervals, whatever they say of each other
-            low, high = max(estimate.low, 0.0), min(estimate.high, 1.0)
-        low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, 1.0))
-        return replace(estimate, stderr=stderr, low=low, high=high)
-    ends = belief.within(estimate.confidence)
-    moves = sorted(slope * (end - belief.mean) for end in ends)
+            pass
+    moves = sorted(slope * (end - belief.mean) for end in belief.within(estimate.confidence))
     low = estimate.value - float(np.hypot(estimate.value - estimate.low, min(moves[0], 0.0)))
     high = estimate.value + float(np.hypot(estimate.high - estimate.value, max(moves[1], 0.0)))
+    if kind == "rate":
+        low, high = min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
     return replace(estimate, stderr=stderr, low=low, high=high)
 
 
@@ -200,13 +202,40 @@ def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
     return [LossSample.of(s.losses[:0]) if index == unused else s for index, s in enumerate(samples)]
 
 
-def _posterior_interval(belief: PriorEstimate, samples: Sequence[LossSample], confidence: float) -> tuple[float, float]:
-    """Ends of the error rate, from the errors among P and N and the share of U that is called positive."""
+def posterior_risk(
+    scores: Sequence[ArrayLike], prior: PriorEstimate, confidence: float = 0.95, *, weights: Sequence[ArrayLike]
+) -> RiskEstimate:
+    """The error rate expected by who knows nothing of it beforehand; P or N may be empty.
+
+    Never negative and within its own interval, where the unbiased estimate from two samples may be anywhere.
+
+    Parameters
+    ----------
+    scores : sequence of three arrays
+        g on P, on N and on U.
+    prior : PriorEstimate
+        What is known about the share of positives.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+    weights : sequence of three arrays
+        Weights of the rows of P, N and U.
+    """
+    samples = [LossSample.of(loss_pairs(g, ZeroOne()), weight) for g, weight in zip(scores, weights, strict=True)]
+    values, probability = _posterior_errors(prior, samples)
+    value = float(values @ probability)
+    stderr = float(np.sqrt(probability @ (values - value) ** 2))
+    low, high = weighted_quantiles(values, probability, confidence)
+    mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread)
+    return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
+
+
+def _posterior_errors(belief: PriorEstimate, samples: Sequence[LossSample]) -> tuple[AnyArray, AnyArray]:
+    """Error rates and their probabilities, from the errors among P and N and the share of U that is called positive."""
     sides = (0, 1, 1)  # the loss of g is an error on P, that of −g one on N and a row called positive on U
     share = np.array([sample.mean[side] if sample.size else 0.0 for sample, side in zip(samples, sides, strict=True)])
     size = np.array([sample.size for sample in samples])
     priors, rates, probability = rates_under(share, size, belief, N_QUANTILES)
-    return weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
+    return priors * rates[0] + (1 - priors) * rates[1], probability
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:

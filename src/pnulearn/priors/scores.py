@@ -39,7 +39,6 @@ ROUNDS = 8
 LEAST_SHARE = 0.02  # keeps the contrast h from serving one class only
 LEAST_GAP = 1e-3  # between the mean scores of P and N; below it the classes cannot be told apart
 EXPECTED_ROWS = 10  # what the model expects of a class counts as much as so many labelled rows
-BORROWED_ROWS = 2  # of the other class, in the variance of a class of few rows
 
 
 @parameters
@@ -155,25 +154,14 @@ class Contrast:
         return float(np.sqrt(variance)) / self.gap(groups)
 
     def honest_deviation(self, prior: float, groups: Groups) -> float:
-        """The same for a distribution of the prior that holds what it promises with a handful of labels.
-
-        The variance of a class is supported by rows of the other. Chosen on half of the real sets of
-        benchmarks/prior_cost.py.
-        """
-        sizes = np.array([group.size for group in groups.all])
-        spreads = np.array([_variance(h[1], group) for h, group in zip(self.scores, groups.all, strict=True)])
-        pooled = float(sizes[:2] @ spreads[:2] / sizes[:2].sum())
-        spreads = (sizes * spreads + BORROWED_ROWS * pooled) / (sizes + BORROWED_ROWS)
-        of_means = spreads / np.where(sizes < 2, sizes + 1, sizes - 1)
-        return density.ratio_deviation(prior, of_means, self.gap(groups), sizes[:2])
+        """The same for a distribution of the prior that holds what it promises with a handful of labels."""
+        sizes = np.array([group.size for group in groups.classes])
+        of_means = np.array([_variance_of_mean(h[1], group) for h, group in zip(self.scores, groups.all, strict=True)])
+        return density.ratio_deviation(prior, of_means, self.gap(groups), sizes)
 
 
 def _variance_of_mean(h: AnyArray, group: Any) -> float:
-    return _variance(h, group) / max(group.size - 1, 1)
-
-
-def _variance(h: AnyArray, group: Any) -> float:
-    return float(group.share @ (h - group.share @ h) ** 2)
+    return float(group.share @ (h - group.share @ h) ** 2) / max(group.size - 1, 1)
 
 
 def _contrast(posteriors: Posteriors, groups: Groups) -> Contrast:
