@@ -13,6 +13,7 @@ from pathlib import Path
 LONG = 30
 PUBLIC = (
     *("losses", "risks", "theory", "metrics", "advice", "priors", "baselines", "tables", "streaming", "report"),
+    *("ranking", "labeling", "inspection"),
     *("plots", "onnx", "torch", "laboratory", "cli"),
 )
 

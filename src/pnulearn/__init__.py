@@ -35,7 +35,7 @@ _HOMES = {
 }
 _MODULES = (
     *("advice", "baselines", "cli", "inspection", "labeling", "laboratory", "losses", "metrics", "onnx", "plots"),
-    *("priors", "report", "risks", "streaming", "tables", "theory", "torch"),
+    *("priors", "ranking", "report", "risks", "streaming", "tables", "theory", "torch"),
 )
 
 __version__ = version("pnulearn")

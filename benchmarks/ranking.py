@@ -1,0 +1,101 @@
+"""AUC of rankers where positives are rare: PNURanker, PNUClassifier, its supervised part, and pywsl's PNU classifier.
+
+    PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/ranking.py rows.jsonl --draws 3 > results/ranking.md
+
+15 positive and 15 negative labels, 500 unlabelled rows at priors .01 to .1, prior known; AUC on up to 1,000 further
+rows of each class. Rows are appended when they are done, a second run goes on where the first stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from pywsl.ssl.pnu_mr import PNU_SL_FastCV
+from real_sets import real_set
+from sklearn.metrics import roc_auc_score
+
+from pnulearn import PNUClassifier
+from pnulearn.ranking import PNURanker
+from pnulearn.ranking.ranker import MIXES
+
+SETS = (
+    *("banana", "phoneme", "magic", "image", "susy", "german", "waveform", "ijcnn1", "g50c", "covtype", "spambase"),
+    *("splice", "phishing", "a9a", "coil2", "w8a"),
+)
+PRIORS = (0.01, 0.03, 0.1)
+N_LABELS, N_UNLABELED, MOST_TEST = 15, 500, 1000
+METHODS = ("PNURanker", "PNUClassifier", "PNUClassifier, risk=pn", "pywsl")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--draws", type=int, default=3)
+    options = parser.parse_args()
+    rows = read(options.rows)
+    done = {(row["set"], row["prior"], row["draw"]) for row in rows}
+    problems = [p for p in product(range(options.draws), PRIORS, SETS) if (p[2], p[1], p[0]) not in done]
+    for number, (draw, prior, name) in enumerate(problems):
+        found = real_set(name)
+        if found is None:
+            continue
+        row = {"set": name, "prior": prior, "draw": draw} | measure(*found, prior, draw)
+        with options.rows.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        print(f"{number + 1} of {len(problems)}: {name} {prior}", file=sys.stderr, flush=True)
+    report(read(options.rows))
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def measure(X: np.ndarray, y: np.ndarray, prior: float, draw: int) -> dict[str, object]:
+    rng = np.random.default_rng([draw, round(1000 * prior)])
+    positive, negative = (rng.permutation(np.flatnonzero(y == label)) for label in (1, -1))
+    n_positive = rng.binomial(N_UNLABELED, prior)
+    take = (N_LABELS, n_positive), (N_LABELS, N_UNLABELED - n_positive)
+    p, p_u = np.split(positive, np.cumsum(take[0]))[:2]
+    n, n_u = np.split(negative, np.cumsum(take[1]))[:2]
+    test = [positive[N_LABELS + n_positive :][:MOST_TEST], negative[sum(take[1]) :][:MOST_TEST]]
+    train, truth = np.concatenate([p, n, p_u, n_u]), np.repeat([1, 0], [len(test[0]), len(test[1])])
+    labels = np.repeat([1.0, -1.0, np.nan], [len(p), len(n), N_UNLABELED])
+    test_rows = X[np.concatenate(test)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranker = PNURanker(prior=prior, random_state=draw).fit(X[train], labels)
+        classifier = PNUClassifier(prior=prior, random_state=draw).fit(X[train], labels)
+        supervised = PNUClassifier(prior=prior, risk="pn", random_state=draw).fit(X[train], labels)
+        np.random.seed(draw)  # noqa: NPY002 (pywsl draws from it)
+        codes = np.nan_to_num(labels).astype(int)
+        bandwidths, penalties = ranker.search_.bandwidths, 4 * ranker.search_.alphas  # theirs is a loss of (1 - m)^2
+        theirs = PNU_SL_FastCV(X[train], codes, prior, MIXES, 5, "gauss", bandwidths, penalties, 200, nargout=1)
+    scores = [model.decision_function(test_rows) for model in (ranker, classifier, supervised)]
+    scores.append(np.ravel(theirs(test_rows)))
+    aucs = {method: float(roc_auc_score(truth, part)) for method, part in zip(METHODS, scores, strict=True)}
+    return aucs | {"stated": ranker.auc_.value, "low": ranker.auc_.low, "high": ranker.auc_.high}
+
+
+def report(rows: list[dict]) -> None:
+    print("| prior | draws | " + " | ".join(METHODS) + " | ranker − classifier | ranker's 95 % interval holds |")
+    print("|---|---|" + "---|" * (len(METHODS) + 2))
+    for prior in (*PRIORS, None):
+        chosen = [row for row in rows if prior in (None, row["prior"])]
+        if not chosen:
+            continue
+        means = [f"{np.mean([row[method] for row in chosen]):.3f}" for method in METHODS]
+        gain = np.array([row[METHODS[0]] - row[METHODS[1]] for row in chosen])
+        held = np.mean([row["low"] <= row[METHODS[0]] <= row["high"] for row in chosen])
+        spread = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
+        cells = [str(prior or "all"), str(len(chosen)), *means, f"{gain.mean():+.3f} ± {spread:.3f}", f"{held:.2f}"]
+        print(f"| {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()

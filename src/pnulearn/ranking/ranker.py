@@ -1,0 +1,217 @@
+"""A classifier that learns the order of rows, and cuts where U's share called positive is the class prior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.validation import check_is_fitted
+
+from pnulearn._arrays import AnyArray
+from pnulearn._basis.basis import Basis
+from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+from pnulearn._machine.threads import one_blas_thread
+from pnulearn._parameters import parameters
+from pnulearn._problem.folds import assign_folds, row_keys
+from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
+from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import ALPHAS
+from pnulearn.losses import as_loss
+from pnulearn.priors.resolve import resolve_prior
+from pnulearn.ranking.pairs import is_possible, pair_weights
+from pnulearn.ranking.search import PairSearch
+from pnulearn.theory import forced_mix
+
+MIXES = np.linspace(-0.8, 0.8, 9)
+LOSSES = ("squared", "logistic")
+
+
+@parameters
+class PNURanker(PartiallyLabeledClassifier):
+    """Learns scores whose order separates the classes, from P, N and U.
+
+    It minimises the risk of pairs (Sakai, Niu, Sugiyama 2018): how often, measured by a smooth loss, a positive row
+    does not score above a negative one. That is 1 − AUC, which does not care how rare positives are. Bandwidths, mixes
+    and penalties are judged by the PNU estimate of AUC on held-out rows and averaged, as in `PNUClassifier`. `predict`
+    calls the highest scores positive, so many that their share of U is the class prior.
+
+    Parameters
+    ----------
+    loss : str
+        "squared" (closed form) or "logistic" (many steps for every candidate; give it few).
+    kernel : str
+        "rbf", "linear", "laplace" or "polynomial".
+    prior : object
+        θ, the share of positives in the population, as in `PNUClassifier`.
+    mix : float or array, optional
+        η of the PNU risk between −1 (N and U) and 1 (P and U), or candidates; None tries nine from −0.8 to 0.8.
+    alpha : float or array, optional
+        Penalties to try; None for those of `PNUClassifier`.
+    bandwidth : float or array, optional
+        Bandwidths to try; None for multiples of the median distance.
+    centers : str, int or array
+        Rows that basis functions are put around: a number of them, "labeled", "all", or an array.
+    selection : str
+        "average" weighs all candidates by how well they did, "best" takes one.
+    cv : int
+        Number of folds.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Attributes
+    ----------
+    auc_
+        AUC with its interval, from held-out rows; candidates are weighed for every fold by the others.
+    search_
+        every candidate with `zero_one` = 1 − AUC, the squared pair risk, and its weight.
+    prior_, prior_interval_, prior_estimate_
+        the class prior that was used.
+    threshold_
+        the score above which rows are called positive; `decision_function` counts from it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.concatenate([np.arange(20) % 2, rng.random(200) < 0.1])
+    >>> X = rng.normal(size=(220, 2)) + 2 * truth[:, None]
+    >>> y = np.where(np.arange(220) < 20, truth, np.nan)
+    >>> model = PNURanker(prior=0.1, random_state=0).fit(X, y)
+    >>> bool(roc_auc_score(truth[20:], model.decision_function(X[20:])) > 0.9)
+    True
+    """
+
+    loss: str = "squared"
+    kernel: str = "rbf"
+    prior: Any = None
+    mix: Any = None
+    alpha: Any = None
+    bandwidth: Any = None
+    centers: Any = 200
+    selection: str = "average"
+    cv: int = 5
+    unlabeled: Any = None
+    pos_label: Any = None
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike) -> PNURanker:
+        """Learn from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        """
+        self._check_parameters()
+        samples = self._read_problem(X, y)
+        mixes = self._possible_mixes(samples)
+        seed = int(read_random_state(self.random_state).randint(2**31))
+        keys = row_keys(samples.X, seed)
+        basis = self._choose_basis(samples, keys)
+        estimate = resolve_prior(self.prior, samples.X, samples.codes, classes=self.classes_, random_state=seed)
+        self.prior_, self.prior_interval_, self.prior_estimate_ = estimate.value, estimate.interval, estimate
+        folds = assign_folds(samples.codes, self.cv, keys)
+        with one_blas_thread():  # many small systems
+            search = PairSearch(basis, samples, folds, float(estimate), mixes, self._alphas, as_loss(self.loss))
+            self.search_ = search.tabulate(self.selection, np.unique(folds).tolist())
+            self.auc_ = search.judge(self.selection, estimate)
+            self._keep(basis, search.assemble(self.search_.weight))
+        population = samples.unlabeled if len(samples.unlabeled) else np.arange(len(samples.codes))
+        self.threshold_ = 0.0
+        self.threshold_ = float(np.quantile(self._scores(samples.X[population]), 1 - float(estimate)))
+        return self
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """AUC on the labelled rows of y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        """
+        check_is_fitted(self)
+        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
+        scores, known = self.decision_function(X), labels.labeled
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(roc_auc_score(labels.codes[known], scores[known], sample_weight=weight))
+
+    def _scores(self, X: Any) -> AnyArray:
+        scores: AnyArray = KERNELS[self.kernel].scores(self, X)[:, 0] - self.threshold_
+        return scores
+
+    def _keep(self, basis: Basis, coef: AnyArray) -> None:
+        for name, value in basis.name_learnt(basis.bandwidths, coef[None], np.zeros(1)).items():
+            setattr(self, name, value)
+
+    def _choose_basis(self, samples: Samples, keys: AnyArray) -> Basis:
+        centers = self.centers
+        if isinstance(centers, int | np.integer):
+            centers = min(int(centers), len(np.unique(keys)))
+        return choose_basis(self.kernel, samples.X, samples.codes >= 0, keys, centers, self.bandwidth)
+
+    @property
+    def _alphas(self) -> AnyArray:
+        return read_numbers("alpha", self.alpha, ALPHAS, SMALLEST, LARGEST)
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (("loss", LOSSES), ("kernel", tuple(KERNELS)), ("selection", ("average", "best"))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}.")
+        read_numbers("mix", self.mix, MIXES, -1, 1)
+        _ = self._alphas
+
+    def _possible_mixes(self, samples: Samples) -> AnyArray:
+        """The mixes to try of which all pairs can be formed."""
+        if samples.n_classes > 2:
+            raise ValueError(
+                f"Only binary classification is supported by PNURanker; y has {samples.n_classes} classes: "
+                f"{self.classes_.tolist()}. Rank one against the others."
+            )
+        sizes = [len(rows) for rows in samples.split()]
+        if sum(size > 0 for size in sizes) < 2:
+            raise ValueError(
+                f"Pairs need rows of two samples; found {sizes[0]} positive, {sizes[1]} negative and {sizes[2]} "
+                "unlabelled rows, which is only one class."
+            )
+        if not isinstance(self.cv, int | np.integer) or not 2 <= self.cv <= len(samples.codes):
+            raise ValueError(f"cv must be a number of folds from 2 to {len(samples.codes)} rows, got {self.cv!r}.")
+        forced = forced_mix(*sizes)
+        mixes = read_numbers("mix", self.mix, MIXES if forced is None else np.array([forced]), -1, 1)
+        possible = np.array([is_possible(pair_weights(0.5, float(mix)), sizes) for mix in mixes])
+        if not possible.any():
+            raise ValueError(
+                f"{sizes[0]} positive, {sizes[1]} negative and {sizes[2]} unlabelled rows can be ranked with "
+                f"mix={forced or 0:g} only, got {self.mix!r}."
+            )
+        return mixes[possible]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def read_numbers(name: str, value: Any, default: AnyArray, low: float, high: float) -> AnyArray:
+    """The default for None, else one number or several within bounds."""
+    if value is None:
+        return default
+    try:
+        array = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 1 or not len(array) or not ((array >= low) & (array <= high)).all():
+        raise ValueError(f"{name} must be None, a number or numbers from {low:g} to {high:g}, got {value!r}.")
+    return array
