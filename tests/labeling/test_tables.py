@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 from tests.labeling.conftest import write_table
 
+from pnulearn import pnu_risk
 from pnulearn.cli import run
 from pnulearn.labeling import JournalError, journal_of
-from pnulearn.labeling.tables import export_names, label_columns, read_task, restore
+from pnulearn.labeling.tables import label_columns, read_task, restore
+from pnulearn.priors import PriorEstimate
 from pnulearn.tables import TableError, read_table
+from pnulearn.tables.loading import load_table_model
+from pnulearn.tables.origins import export_names
 
 
 def label_rows(table, truth, n):
@@ -46,6 +50,32 @@ def test_an_export_has_labels_origins_and_weights(tmp_path, capsys):
     drawn = np.isin(origin.astype(str), ["random", "margin"])
     assert np.mean(weight[drawn].astype(float)) == pytest.approx(1, abs=0.25)
     assert set(weight[~drawn]) == {"1"}
+
+
+def test_fit_prior_and_evaluate_read_an_export(tmp_path, capsys):
+    table, out, model = tmp_path / "table.csv", tmp_path / "labelled.csv", tmp_path / "m.pnu"
+    truth = write_table(table, n_rows=200)
+    task = label_rows(table, truth, 60)
+    labeler = restore(task, journal_of(table))
+    random = [code for draw, code in labeler.answers if draw.reason == "random" and code >= 0]
+    assert run(["label", str(table), "--label", "bought", "--export", str(out)]) == 0
+    assert run(["fit", str(out), "--label", "bought", "--model", str(model)]) == 0
+    fitted = load_table_model(model)
+    expected = PriorEstimate.of_counts(np.bincount(random, minlength=2))
+    assert fitted.classifier.prior_ == pytest.approx(expected.value)  # rows at random count once each
+    assert not {"bought_origin", "bought_at_random", "bought_weight"} & set(fitted.plan.kinds)
+    capsys.readouterr()
+    assert run(["evaluate", str(out), "--label", "bought", "--model", str(model), "--json"]) == 0
+    weighted = json.loads(capsys.readouterr().out)
+    scores = fitted.predict(read_table(out)).scores
+    y, weight = labeler.codes.astype(float), label_columns(task, labeler).cells
+    y[y < 0] = np.nan
+    risk = pnu_risk(y, scores, prior=expected, sample_weight=[float(cells[3]) for cells in weight])
+    assert weighted["error_rate"] == pytest.approx(risk.value)
+    assert run(["prior", str(out), "--label", "bought", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == "chosen"
+    assert run(["fit", str(out), "--label", "bought", "--weights", "colour"]) == 1
+    assert "Weights are numbers" in capsys.readouterr().err
 
 
 def test_a_table_without_labels_without_the_column_and_of_pictures_only(tmp_path):

@@ -10,6 +10,7 @@ import typer
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
     As,
+    AtRandom,
     Delimiter,
     Drop,
     Encoding,
@@ -21,11 +22,12 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
+    Weights,
     open_table,
     read_kinds,
     read_prior,
 )
-from pnulearn.cli.prior import prior_facts, settled_prior
+from pnulearn.cli.prior import prior_facts, random_prior, settled_prior
 
 if TYPE_CHECKING:
     from pnulearn._arrays import AnyArray
@@ -42,6 +44,8 @@ def evaluate(
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
+    at_random: AtRandom = None,
+    weights: Weights = None,
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
     kinds: As = [],  # noqa: B006
@@ -68,8 +72,15 @@ def evaluate(
         theta = learnt if theta is None else theta
     else:
         labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
-    belief = settled_prior(theta, table, label, labels, [*drop, score or ""], wanted)
-    show_facts(_judge(labels, scores, belief, confidence), json)
+    from pnulearn.tables.origins import find_origins, read_weights
+
+    origins = find_origins(table, label, at_random, weights, drop)
+    remarks([origins.remark] if origins.remark else [])
+    if prior == "auto" and origins.at_random is not None:
+        theta = random_prior(table, origins.at_random, labels)
+    dropped = [*origins.drop, score or "", origins.at_random or "", origins.weights or ""]
+    belief = settled_prior(theta, table, label, labels, dropped, wanted)
+    show_facts(_judge(labels, scores, belief, confidence, read_weights(table, origins.weights)), json)
 
 
 def _model_scores(
@@ -100,11 +111,14 @@ def _column_scores(
     return labels, scores
 
 
-def _judge(labels: Labels, scores: AnyArray, prior: PriorEstimate, confidence: float) -> dict[str, Any]:
+def _judge(
+    labels: Labels, scores: AnyArray, prior: PriorEstimate, confidence: float, weight: AnyArray | None = None
+) -> dict[str, Any]:
     from pnulearn.metrics.risk import estimate_risk
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]
-    risk = estimate_risk(groups, prior, confidence=confidence)
+    weights = None if weight is None else [weight[labels.codes == code] for code in (1, 0, -1)]
+    risk = estimate_risk(groups, prior, confidence=confidence, weights=weights)
     names = [str(name) for name in labels.classes.tolist()]
     return {
         "error_rate": risk.value,

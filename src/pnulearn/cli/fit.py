@@ -31,6 +31,7 @@ from pnulearn.cli.options import (
     Prior,
     Settings,
     Unlabeled,
+    Weights,
     open_table,
     read_drawn,
     read_kinds,
@@ -93,6 +94,7 @@ def fit(
     prior: Prior = "auto",
     labels: LabelsDrawn = None,
     at_random: AtRandom = None,
+    weights: Weights = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model here.")] = None,
     report: Annotated[Path | None, typer.Option("--report", "-r", help="Write an HTML report here.")] = None,
     overwrite: Overwrite = False,
@@ -131,8 +133,12 @@ def fit(
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
     table = open_table(file, missing, encoding, delimiter, no_header)
     from pnulearn.tables.model import fit_table
+    from pnulearn.tables.origins import find_origins
     from pnulearn.tables.verdict import reach_verdict
 
+    origins = find_origins(table, label, at_random, weights, drop, said=drawn is not None)
+    at_random, drop, drawn = origins.at_random, origins.drop, read_drawn(drawn, origins.at_random)
+    remarks([origins.remark] if origins.remark else [])
     with waiting(f"Learning from {table.n_rows} rows ..."):
         fitted = fit_table(
             table,
@@ -141,6 +147,7 @@ def fit(
             unlabeled=unlabeled,
             drop=tuple(drop),
             at_random=at_random,
+            weights=origins.weights,
             kinds=wanted,
             most_categories=most_categories,
             scaling=scale.value,
@@ -158,7 +165,7 @@ def fit(
             **further,
         )
     remarks(note for note in fitted.model.record.remarks if note not in table.remarks)
-    said = (label, at_random, *drop)
+    said = (label, at_random, origins.weights, *drop)
     left_out = [item for item in fitted.model.plan.left_out.items() if item[0] not in said]
     _tell_left_out(dict(left_out))
     _write(fitted, model, report, overwrite)

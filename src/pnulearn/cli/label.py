@@ -127,8 +127,7 @@ def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
     lines = export_lines(task, columns)
     write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
     remark(
-        f"Learn from it with: pnulearn fit {out} --label {task.label} --at-random {columns.names[2]} "
-        f"--drop {columns.names[1]} --drop {columns.names[3]}"
+        f"Learn from it with: pnulearn fit {out} --label {task.label} (it finds the columns that say how rows weigh)."
     )
     show_facts({"labels": labeler.counts, "dont_know": labeler.n_unknown, "export": str(out)}, json)
 

@@ -152,6 +152,12 @@ LabelsDrawn = Annotated[
     Drawn | None,
     typer.Option("--labels", help="Were the labelled rows drawn at random, or chosen (by class, say)?"),
 ]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Column of weights of the rows. It is no feature.", autocompletion=complete_column
+    ),
+]
 AtRandom = Annotated[
     str | None,
     typer.Option(

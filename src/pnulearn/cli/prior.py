@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import remark, show_facts
+from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
     As,
     AtRandom,
@@ -22,6 +22,7 @@ from pnulearn.cli.options import (
     NoHeader,
     Positive,
     Unlabeled,
+    Weights,
     method_name,
     open_table,
     read_drawn,
@@ -45,6 +46,7 @@ def prior(
     method: Annotated[str, typer.Option(help="How to estimate it; auto takes the best method we know.")] = "auto",
     labels: LabelsDrawn = None,
     at_random: AtRandom = None,
+    weights: Weights = None,
     kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
@@ -55,19 +57,25 @@ def prior(
 ) -> None:
     """Estimate the share of positives among unlabelled rows."""
     from pnulearn.tables.marks import read_marks
+    from pnulearn.tables.origins import find_origins, read_weights
     from pnulearn.tables.scores import table_labels
 
     drawn, wanted = read_drawn(labels, at_random), read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
     found = table_labels(table, label, positive, unlabeled, remark)
+    origins = find_origins(table, label, at_random, weights, drop, said=drawn is not None)
+    at_random, drop, drawn = origins.at_random, origins.drop, read_drawn(drawn, origins.at_random)
+    remarks([origins.remark] if origins.remark else [])
+    weight = read_weights(table, origins.weights)
     counted = None
     if drawn is Drawn.random:
         counted = found.counts
     elif at_random is not None:
         counted = count_classes(found.codes[read_marks(table, at_random, slice(None), found.codes)])
         drop = [*drop, at_random]
+    drop = [*drop, origins.weights or ""]
     chosen = None if method == "auto" else method_name(method)
-    estimate = estimated_prior(table, label, found, drop, chosen, wanted, counted)
+    estimate = estimated_prior(table, label, found, drop, chosen, wanted, counted, weight)
     facts = {
         "prior": estimate.value,
         "interval": [estimate.low, estimate.high],
@@ -86,13 +94,14 @@ def estimated_prior(
     method: str | None,
     kinds: dict[str, str] | None = None,
     counted: AnyArray | None = None,
+    weight: AnyArray | None = None,
 ) -> PriorEstimate:
     """The prior from all usable columns of a table, and from the counts of rows labelled at random."""
     from pnulearn.priors import resolve_prior
     from pnulearn.tables.scores import feature_columns
 
     X = feature_columns(table, label, [name for name in drop if name], kinds)
-    return resolve_prior(method, X, labels.codes, classes=labels.classes, random_state=0, random_counts=counted)
+    return resolve_prior(method, X, labels.codes, weight, classes=labels.classes, random_state=0, random_counts=counted)
 
 
 def settled_prior(
@@ -109,6 +118,14 @@ def settled_prior(
         f"{estimate.high:.2f}); pass --prior if you know it."
     )
     return estimate
+
+
+def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
+    """The prior from rows that a column marks as labelled at random, and from nothing else."""
+    from pnulearn.priors import PriorEstimate
+    from pnulearn.tables.marks import read_marks
+
+    return PriorEstimate.of_counts(count_classes(labels.codes[read_marks(table, at_random, slice(None), labels.codes)]))
 
 
 def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pnulearn.labeling.draws import DONT_KNOW, RANDOM
 from pnulearn.labeling.journal import JournalError, read_journal
 from pnulearn.labeling.labeler import Labeler
 from pnulearn.tables.model import TableModel, label_text
+from pnulearn.tables.origins import export_names
 from pnulearn.tables.plan import learn_plan
 from pnulearn.tables.targets import read_targets
 
@@ -192,17 +193,6 @@ def label_columns(task: Task, labeler: Labeler) -> LabelColumns:
     marks = ["" if not text else "yes" if why == RANDOM else "no" for text, why in zip(texts, origin, strict=True)]
     cells = list(zip(texts, origin.tolist(), marks, (f"{value:.6g}" for value in weight), strict=True))
     return LabelColumns(export_names(task.label), cells)
-
-
-def export_names(label: str) -> tuple[str, str, str, str]:
-    """Names of the columns that an export has for a label.
-
-    Parameters
-    ----------
-    label : str
-        The column of labels.
-    """
-    return label, f"{label}_origin", f"{label}_at_random", f"{label}_weight"
 
 
 def export_lines(task: Task, columns: LabelColumns) -> Iterator[str]:

@@ -22,9 +22,11 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._problem.labels import decode_labels
 from pnulearn._tables.frames import as_table
 from pnulearn._tables.table import Table
+from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.narrowing import Narrowing, after_random_labels
 from pnulearn.tables.giveaway import find_giveaways
 from pnulearn.tables.marks import MARKS, read_marks
+from pnulearn.tables.origins import WEIGHTS, read_weights
 from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
 from pnulearn.tables.recognition import MOST_CATEGORIES
 from pnulearn.tables.targets import Targets, read_targets
@@ -157,6 +159,7 @@ def fit_table(
     unlabeled: str | None = None,
     drop: tuple[str, ...] = (),
     at_random: str | None = None,
+    weights: str | None = None,
     kinds: Mapping[str, str] | None = None,
     most_categories: int = MOST_CATEGORIES,
     scaling: Scaling = "standard",
@@ -181,6 +184,8 @@ def fit_table(
         Columns to leave out.
     at_random : str, optional
         A column of yes and no that marks rows labelled at random; it is no feature.
+    weights : str, optional
+        A column of weights of the rows; it is no feature. Rows labelled at random count once each, whatever they weigh.
     kinds : mapping, optional
         Kinds of columns by name, where they are not those that the cells suggest.
     most_categories : int
@@ -199,6 +204,7 @@ def fit_table(
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
     without = dict.fromkeys(drop, "by request") | ({at_random: MARKS} if at_random else {}) | {label: "the label"}
+    without |= {weights: WEIGHTS} if weights else {}
     plan = learn_plan(table, without=without, scaling=scaling, kinds=kinds, most_categories=most_categories)
     rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
     X, _ = plan.features(table)
@@ -207,7 +213,14 @@ def fit_table(
     giveaways = find_giveaways(plan, X, labels.codes)
     marked = None if at_random is None else read_marks(table, at_random, rows, labels.codes)
     classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters)
-    classifier.fit(X, labels, at_random=marked)
+    weight = read_weights(table, weights)
+    if marked is not None and weight is not None and classifier.prior is None:
+        counts = np.bincount(labels.codes[marked & (labels.codes >= 0)], minlength=len(labels.classes))
+        classifier.set_params(
+            prior=PriorEstimate.of_counts(counts)
+        )  # weights say how rows were chosen: these by chance
+        marked = None
+    classifier.fit(X, labels, None if weight is None else weight[rows], at_random=marked)
     record = FitRecord(
         table.source,
         table.fingerprint,

@@ -1,0 +1,62 @@
+"""Where labels come from: columns that `pnulearn label --export` writes beside them, and weights of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._tables.errors import TableError
+from pnulearn._tables.table import Table
+
+WEIGHTS = "holds weights of rows"
+
+
+class Origins(NamedTuple):
+    """Columns about labels: which were drawn at random, how rows weigh, and all that are no features."""
+
+    at_random: str | None
+    weights: str | None
+    drop: list[str]
+    remark: str = ""
+
+
+def export_names(label: str) -> tuple[str, str, str, str]:
+    """Names of the columns that an export has for a label.
+
+    >>> export_names("bought")
+    ('bought', 'bought_origin', 'bought_at_random', 'bought_weight')
+    """
+    return label, f"{label}_origin", f"{label}_at_random", f"{label}_weight"
+
+
+def find_origins(
+    table: Table, label: str, at_random: str | None, weights: str | None, drop: Sequence[str], said: bool = False
+) -> Origins:
+    """The columns that were named; if none was, those of an export, where the table has all of them.
+
+    `said` is whether it was said otherwise how labels were drawn.
+    """
+    _, origin, marks, weight = export_names(label)
+    if at_random is None and weights is None and not said and {origin, marks, weight} <= set(table.names):
+        remark = f"Columns {marks!r} and {weight!r}, which `pnulearn label` wrote, say how rows were chosen and weigh."
+        return Origins(marks, weight, [*drop, origin], remark)
+    return Origins(at_random, weights, list(drop))
+
+
+def read_weights(table: Table, name: str | None) -> AnyArray | None:
+    """Weights of all rows; an empty cell means one."""
+    if name is None:
+        return None
+    column = table.numbers(name, "Weights are numbers from 0 on.")
+    weights = np.where(np.isnan(column.data), 1.0, column.data)
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(bad):
+        row = int(bad[0])
+        raise TableError(
+            f"Column {name!r} of {table.source} is to hold weights, numbers from 0 on; row {row + 1} holds "
+            f"{weights[row]:g}."
+        )
+    return weights
