@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
 from pnulearn.cli import app, run
@@ -290,3 +291,26 @@ def test_a_model_of_the_command_line_is_exported_to_onnx(capsys, customers, fitt
     code, _, messages = answer(capsys, "export", fitted[1], "--onnx", fitted[1])
     assert code == 2
     assert "MODEL" in messages
+
+
+def test_a_helper_column_makes_the_error_surer(capsys, tmp_path):
+    """Nothing but labels, scores and a second opinion in the file: the prior comes from the scores."""
+    rng = np.random.default_rng(0)
+    truth = np.append(np.repeat([True, False], 25), rng.random(800) < 0.4)
+    model = np.where(rng.random(850) < 0.75, truth, ~truth)
+    helper = np.where(rng.random(850) < 0.95, truth, ~truth)
+    words = np.array(["no", "yes"])
+    rows = [
+        f"{words[int(t)] if i < 50 else ''},{words[int(m)]},{words[int(h)]}"
+        for i, (t, m, h) in enumerate(zip(truth, model, helper, strict=True))
+    ]
+    file = tmp_path / "scores.csv"
+    file.write_text("y,model,llm\n" + "\n".join(rows) + "\n")
+    basic = ("evaluate", file, "--label", "y", "--score", "model", "--positive", "yes", "--prior", "0.4")
+    plain, helped = as_json(capsys, *basic), as_json(capsys, *basic, "--helper", "llm")
+    assert helped["helper"] > 0.4
+    assert np.ptp(helped["interval"]) < 0.85 * np.ptp(plain["interval"])
+    assert helped["interval_without_helper"] == plain["interval"]
+    assert as_json(capsys, *basic[:-2], "--helper", "llm")["prior_interval"] is not None
+    drawn = as_json(capsys, *basic[:-2], "--labels", "random")
+    assert drawn["prior"] == pytest.approx(0.5, abs=0.02)

@@ -12,11 +12,13 @@ from pnulearn.cli.options import (
     As,
     AtRandom,
     Delimiter,
+    Drawn,
     Drop,
     Encoding,
     File,
     Json,
     Label,
+    LabelsDrawn,
     Missing,
     NoHeader,
     Positive,
@@ -41,10 +43,15 @@ def evaluate(
     label: Label,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Judge this model file.")] = None,
     score: Annotated[str | None, typer.Option("--score", "-s", help="Judge this column of scores or labels.")] = None,
+    helper: Annotated[
+        list[str],
+        typer.Option("--helper", help="A column with a second model's labels, probabilities or scores. Repeatable."),
+    ] = [],  # noqa: B006
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
     at_random: AtRandom = None,
+    labels_drawn: LabelsDrawn = None,
     weights: Weights = None,
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
@@ -78,9 +85,36 @@ def evaluate(
     remarks([origins.remark] if origins.remark else [])
     if prior == "auto" and origins.at_random is not None:
         theta = random_prior(table, origins.at_random, labels)
-    dropped = [*origins.drop, score or "", origins.at_random or "", origins.weights or ""]
-    belief = settled_prior(theta, table, label, labels, dropped, wanted)
-    show_facts(_judge(labels, scores, belief, confidence, read_weights(table, origins.weights)), json)
+    dropped = [*origins.drop, origins.at_random or "", origins.weights or ""]
+    judged = [*helper, *([score] if score is not None else [])]
+    if set(table.names) <= {label, *judged, *dropped}:
+        judged = []  # nothing else tells the prior, and scores tell it well
+    theta = _from_labels(theta, labels, labels_drawn)
+    belief = settled_prior(theta, table, label, labels, [*dropped, *judged], wanted)
+    opinions, weight = _opinions(table, helper, labels), read_weights(table, origins.weights)
+    show_facts(_judge(labels, scores, belief, confidence, weight, opinions), json)
+
+
+def _from_labels(prior: Any, labels: Labels, drawn: Drawn | None) -> Any:
+    """The prior as given; if labels were drawn at random, with what they say of it."""
+    if drawn is not Drawn.random or isinstance(prior, float | str):
+        return prior
+    from pnulearn.priors import PriorEstimate
+    from pnulearn.priors.given import read_prior as read_belief
+
+    counted = PriorEstimate.of_counts(labels.counts)
+    return counted if prior is None else read_belief(prior).combine(counted)
+
+
+def _opinions(table: Table, columns: list[str], labels: Labels) -> list[AnyArray] | None:
+    """What second models say on P, N and U, as log-odds."""
+    if not columns:
+        return None
+    from pnulearn.metrics.opinion import read_opinions, take_opinions
+    from pnulearn.tables.scores import opinion_column
+
+    given = {name: opinion_column(table, name, labels.classes) for name in columns}
+    return take_opinions(read_opinions(given, labels.classes, len(labels.codes)), labels.groups)
 
 
 def _model_scores(
@@ -112,13 +146,24 @@ def _column_scores(
 
 
 def _judge(
-    labels: Labels, scores: AnyArray, prior: PriorEstimate, confidence: float, weight: AnyArray | None = None
+    labels: Labels,
+    scores: AnyArray,
+    prior: PriorEstimate,
+    confidence: float,
+    weight: AnyArray | None = None,
+    opinions: list[AnyArray] | None = None,
 ) -> dict[str, Any]:
-    from pnulearn.metrics.risk import estimate_risk
+    from pnulearn.metrics.helper import estimate_with_helper
+    from pnulearn.metrics.risk import estimate_risk, loss_samples
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]
     weights = None if weight is None else [weight[labels.codes == code] for code in (1, 0, -1)]
     risk = estimate_risk(groups, prior, confidence=confidence, weights=weights)
+    helped: dict[str, Any] = {}
+    if opinions is not None:
+        alone = risk
+        risk = estimate_with_helper(alone, loss_samples(groups, weights=weights), opinions, prior, "rate")
+        helped = {"helper": risk.helper, "interval_without_helper": [alone.low, alone.high]}
     names = [str(name) for name in labels.classes.tolist()]
     return {
         "error_rate": risk.value,
@@ -127,5 +172,6 @@ def _judge(
         "confidence": confidence,
         **prior_facts(prior),
         "mix": risk.mix,
+        **helped,
         "rows": {names[1]: len(groups[0]), names[0]: len(groups[1]), "unlabelled": len(groups[2])},
     }

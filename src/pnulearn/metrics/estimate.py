@@ -75,6 +75,39 @@ class RiskEstimate(Estimate):
         return f"{super().__str__()} (mix {self.mix:.2f})"
 
 
+@dataclass(frozen=True)
+class HelpedEstimate(RiskEstimate):
+    """A risk that a second model helped to estimate.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    stderr : float
+        Standard error.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+    mix : float
+        η that was used.
+    helper : float
+        Weight of the helper, from 0 (it was of no use) to 1.
+    confidence : float
+        Probability that the interval is to hold the truth with.
+
+    Examples
+    --------
+    >>> print(HelpedEstimate(0.21, 0.02, 0.17, 0.25, 0.1, 0.8))
+    0.2100 ± 0.0200, 95 % interval 0.1700 to 0.2500 (mix 0.10) (helper 0.80)
+    """
+
+    helper: float
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (helper {self.helper:.2f})"
+
+
 def normal_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
     """center ± z stderr."""
     half = float(ndtri((1 + confidence) / 2)) * stderr

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
+from pnulearn._problem.samples import Sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics.helper import estimate_with_helper
 from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
+from pnulearn.metrics.opinion import read_opinions, take_opinions
 from pnulearn.metrics.rates import ContradictedPrior, rates_under, weighted_quantiles
-from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
+from pnulearn.metrics.scored_rows import ScoredRows, read_scores, split_scored_rows
 from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances, smoothed_means
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
@@ -31,7 +34,9 @@ def pnu_risk(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    prior: Any,
+    prior: Any = None,
+    helper: Any = None,
+    sampling: Sampling = "case_control",
     mix: Mix = "optimal",
     loss: str | Loss = "zero_one",
     confidence: float = 0.95,
@@ -55,6 +60,15 @@ def pnu_risk(
         Share of positives in the population, which the unlabelled rows are drawn from: a number, which is taken as
         certain; or what is known about it, a 90 % range, a distribution from `scipy.stats` or the answer of
         `estimate_prior`. The risk is then the one expected under it, and its interval contains what is not known.
+        It may be left out with sampling="single_set".
+    helper : array (rows,) or (rows, helpers), optional
+        What one or several second models say of the same rows: labels, probabilities of the positive class or scores.
+        They are calibrated to the labels out of fold, so they need not be right, and are left out where they do not
+        pay. Neither the labels of these rows nor the model that is judged may have been used to make them. With a
+        helper the answer is a `HelpedEstimate`.
+    sampling : "case_control" or "single_set"
+        Whether labelled rows were gathered by class, or drawn at random from the population. In the second case how
+        many there are of each class tells the prior, or adds to what is known about it.
     mix
         weight of U in [−1, 1]; −1, 0, 1 are the NU, PN and PU risks. "optimal" has the least estimated variance for
         these rows, "heuristic" would have it for equal variances and unlimited U. Numbers and "heuristic" are exactly
@@ -86,7 +100,35 @@ def pnu_risk(
     """
     groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
-    return estimate_risk(scores, prior, mix, loss, confidence, weights=groups.weights, nonnegative=nonnegative)
+    belief = _settle_prior(prior, sampling, groups)
+    plain = estimate_risk(scores, belief, mix, loss, confidence, weights=groups.weights, nonnegative=nonnegative)
+    if helper is None:
+        return plain
+    if mix != "optimal" or nonnegative:
+        raise ValueError("A helper and the mix are weighed together: leave out mix and nonnegative with helper=.")
+    opinions = read_opinions(helper, groups.classes, len(groups.weight))
+    samples = loss_samples(scores, loss, groups.weights)
+    kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
+    return estimate_with_helper(plain, samples, take_opinions(opinions, groups.rows), belief, kind)
+
+
+def _settle_prior(prior: Any, sampling: Sampling, groups: ScoredRows) -> PriorEstimate:
+    """What is known about the prior, together with what labels drawn at random say."""
+    if sampling not in ("case_control", "single_set"):
+        raise ValueError(f"sampling must be 'case_control' or 'single_set', got {sampling!r}.")
+    if prior is None and sampling == "case_control":
+        raise ValueError(
+            "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). If the "
+            "labelled rows were drawn at random from the population, pass sampling='single_set' instead."
+        )
+    if sampling == "case_control":
+        return read_prior(prior)
+    positive, negative, _ = groups.rows
+    seen = PriorEstimate.of_counts([len(negative), len(positive)])
+    if prior is None:
+        return seen
+    belief = read_prior(prior)
+    return belief.combine(seen) if belief.spread else belief
 
 
 def estimate_risk(
@@ -120,8 +162,7 @@ def estimate_risk(
         Clip the class risk that is read off U at zero.
     """
     loss, belief = as_loss(loss), read_prior(prior)
-    pairs = [loss_pairs(g, loss) for g in scores]
-    samples = [LossSample.of(pair, None if weights is None else weights[i]) for i, pair in enumerate(pairs)]
+    samples = loss_samples(scores, loss, weights)
     theta = float(belief.mean)
     eta = choose_mix(samples, theta, mix, belief.spread)
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
@@ -129,6 +170,14 @@ def estimate_risk(
     if belief.spread or (kind == "rate" and eta):
         estimate = _under_belief(estimate, belief, samples, kind)
     return _clip(estimate, theta, samples) if nonnegative else estimate
+
+
+def loss_samples(
+    scores: Sequence[ArrayLike], loss: str | Loss = "zero_one", weights: Sequence[ArrayLike] | None = None
+) -> list[LossSample]:
+    """Losses of g and −g on P, on N and on U."""
+    pairs = [loss_pairs(g, as_loss(loss)) for g in scores]
+    return [LossSample.of(pair, None if weights is None else weights[i]) for i, pair in enumerate(pairs)]
 
 
 def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix, prior_sd: float = 0.0) -> float:

@@ -22,6 +22,7 @@ class ScoredRows:
 
     rows: tuple[IntArray, IntArray, IntArray]
     weight: FloatArray
+    classes: AnyArray
 
     def take(self, values: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Those values on P, on N and on U."""
@@ -41,7 +42,7 @@ def split_scored_rows(
     refuse_more_than_two(labels.classes)
     weight = read_weights(sample_weight, len(labels.codes))
     positive, negative, unlabeled_rows = (rows[weight[rows] > 0] for rows in labels.groups)
-    return ScoredRows((positive, negative, unlabeled_rows), weight)
+    return ScoredRows((positive, negative, unlabeled_rows), weight, labels.classes)
 
 
 def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> FloatArray:

@@ -22,7 +22,10 @@ ROUNDING = 1e-9  # of the largest: what differs by less does not differ
 
 @dataclass(frozen=True)
 class LossSample:
-    """Losses of g and −g on the rows of one sample, (n, 2); the rows' shares sum to 1 and count as `size` rows."""
+    """Losses of g and −g on the rows of one sample, (n, 2); the rows' shares sum to 1 and count as `size` rows.
+
+    Further columns hold what is the same whichever class a row is of.
+    """
 
     losses: AnyArray
     share: AnyArray
@@ -54,12 +57,17 @@ class LossSample:
         """
         share = np.repeat([positive, 1 - positive], len(losses)) * n_rows / len(losses)
         share = np.concatenate([self.size * self.share, share]) / (self.size + n_rows)
-        return LossSample(np.concatenate([self.losses, losses, losses[:, ::-1]]), share, self.size)
+        return LossSample(np.concatenate([self.losses, losses, mirror(losses)]), share, self.size)
 
     def tilt(self, direction: AnyArray) -> LossSample:
         """Rows reweighted by exp((losses − mean) · direction), kept within a factor of e."""
         share = self.share * np.exp(np.clip((self.losses - self.mean) @ direction, -1, 1))
         return LossSample(self.losses, share / share.sum(), self.size)
+
+
+def mirror(losses: AnyArray) -> AnyArray:
+    """The losses of rows of the other class: those of g and −g change places."""
+    return losses[:, [1, 0, *range(2, losses.shape[1])]]
 
 
 def worth(losses: AnyArray, share: AnyArray) -> float:
@@ -124,7 +132,7 @@ def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> AnyAr
 def reconcile(smooth: Sequence[LossSample], prior: float) -> AnyArray:
     """Covariances (3, 2, 2) of the mean losses after tilting the samples until U is a mixture of P and N on average."""
     factors = np.array([-prior, prior - 1, 1.0])
-    tilted, multiplier = list(smooth), np.zeros(2)
+    tilted, multiplier = list(smooth), np.zeros(smooth[0].losses.shape[1])
     for _ in range(TILTS):
         gap = factors @ [sample.mean for sample in tilted]
         spread = np.einsum("c,cij->ij", factors**2, [sample.covariance / sample.size for sample in tilted])
@@ -160,9 +168,9 @@ def coin_rows(samples: Sequence[LossSample]) -> AnyArray:
     At most 200 rows, spread evenly over the losses of all rows, stand for all kinds.
     """
     losses = np.concatenate([sample.losses for sample in samples])
-    if _counts(losses):
+    if losses.shape[1] == 2 and _counts(losses):
         return losses[[np.argmax(np.abs(losses[:, 0] - losses[:, 1]))]]
-    order = np.argsort(losses[:, 0], kind="stable")
+    order = np.lexsort(losses.T[::-1])
     return losses[order[np.linspace(0, len(losses) - 1, min(len(losses), THINNED)).astype(int)]]
 
 

@@ -85,6 +85,17 @@ def _label_scores(name: str, words: AnyArray, classes: AnyArray) -> AnyArray:
     return np.where(words == positive, 1.0, -1.0)
 
 
+def opinion_column(table: Table, name: str, classes: AnyArray) -> AnyArray:
+    """What a second model says of every row: numbers as they are, words as labels."""
+    column = table.column(name)
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0]) + 1
+        raise TableError(f"Column {name!r} of {table.source} says nothing of row {row}. A helper needs every row.")
+    if column.is_numeric:
+        return column.values
+    return np.where(_label_scores(name, column.values, classes) > 0, classes[1], classes[0])
+
+
 def feature_columns(table: Table, label: str, drop: Any = (), kinds: Mapping[str, str] | None = None) -> AnyArray:
     """All usable columns but the label as scaled features."""
     plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, kinds=kinds)
