@@ -11,6 +11,7 @@ FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 ]
+WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
@@ -31,28 +32,76 @@ def address(findings, tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1200])
-def test_the_report_opens_without_trouble(browser, address, width, scheme):
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
-    trouble, requests = [], []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(address)
+@pytest.fixture
+def opened(browser, address):
+    """Opens the page as asked, and tells of any trouble at the end."""
+    trouble, requests, contexts = [], [], []
+
+    def open_page(width=1280, scheme="light", media="screen"):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.emulate_media(media=media, color_scheme=scheme)
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(dialog.message))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
     assert trouble == []
-    assert requests == [address]
+    assert set(requests) == {address}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_report_fits_the_screen_and_its_colours(opened, width, scheme):
+    page = opened(width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     boxes = page.evaluate("[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().toJSON())")
-    assert len(boxes) == 8
-    assert all(box["height"] > 60 and box["width"] > 250 for box in boxes)
+    assert len(boxes) >= 11
+    assert all(box["height"] > 60 and box["width"] > 200 for box in boxes)
     ink, paper = page.evaluate(
         "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
     )
     assert (brightness(ink) < brightness(paper)) == (scheme == "light")
-    context.close()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing(opened, width, scheme):
+    """With every table unfolded, so that nothing is hidden from it."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = opened(width, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    found = axe.Axe().run(page).response
+    assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    assert len(found["passes"]) > 20
+
+
+def test_the_price_of_a_miss_chooses_the_line(opened):
+    page = opened()
+    shown = "[...document.querySelectorAll('.prices p')].filter(p => p.offsetHeight).map(p => p.className)"
+    assert page.evaluate(shown) == ["price-1"]
+    page.get_by_label("10 false alarms", exact=True).check(force=True)
+    assert page.evaluate(shown) == ["price-10"]
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(shown) == ["price-20"]
+
+
+def test_print_shows_what_is_folded_on_the_screen(opened):
+    tables = "[...document.querySelectorAll('details table')]"
+    seen = f"{tables}.filter(table => table.checkVisibility()).length"
+    assert opened(scheme="dark").evaluate(seen) == 0
+    page = opened(scheme="dark", media="print")
+    assert page.evaluate(f"{tables}.length") == page.evaluate(seen) > 10
+    assert brightness(page.evaluate("getComputedStyle(document.body).color")) == 0  # black, whatever the screen
+    assert len(page.pdf()) > 50_000
 
 
 def brightness(color):

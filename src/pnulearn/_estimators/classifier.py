@@ -105,6 +105,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
         slope and shift (0) from scores to log-odds, None for the squared loss.
     validation_scores_
         scores of rows that were held out when they were scored (out of fold, or of X_val).
+    judging_scores_
+        the same by candidates that were weighed without the row's own fold; `risk_` and `decisions_` are counted from
+        them.
     coef_, intercept_, centers_, bandwidths_
         the model.
 

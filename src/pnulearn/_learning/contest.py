@@ -83,6 +83,7 @@ class Contest:
             n_features_in=validated.X.shape[1],
             feature_names_in=feature_names,
             validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
+            judging_scores=judging[0] if len(self.classes) == 2 else judging.T,
             function=function,
         )
 

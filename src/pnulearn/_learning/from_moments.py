@@ -54,7 +54,7 @@ def learn_from_moments(
         model = replace(model, validation_scores=_out_of_fold(problem, fits, folds, sample))
     names = None if design.columns is None else np.array(design.columns, dtype=object)
     learnt = contest.conclude(search, model, rows, names)
-    return replace(learnt, validation_scores=None)  # of a sample, which the user has never seen
+    return replace(learnt, validation_scores=None, judging_scores=None)  # of a sample, which the user has never seen
 
 
 def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowSample | None) -> PriorEstimate:

@@ -11,7 +11,7 @@ from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 
 # A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.
-OPTIONAL = frozenset({"validation_scores", "feature_names_in"})
+OPTIONAL = frozenset({"validation_scores", "judging_scores", "feature_names_in"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,7 @@ class Learnt:
     n_features_in: int
     feature_names_in: AnyArray | None = None
     validation_scores: AnyArray | None = None
+    judging_scores: AnyArray | None = None
     calibration: AnyArray | None = None
     n_iter: int = 1
     converged: bool = True

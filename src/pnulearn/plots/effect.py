@@ -61,7 +61,7 @@ class EffectDisplay(Display):
         else:
             self._draw_points(ax)
         if len(effect.classes) > 1:
-            ax.legend(frameon=False, fontsize="small")
+            ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
         return keep_axes(self, ax)
 
     def _draw_curves(self, ax: Axes) -> None:
@@ -69,6 +69,8 @@ class EffectDisplay(Display):
         for curve, (color, name) in enumerate(self._colors()):
             ax.fill_between(effect.values, effect.low[curve], effect.high[curve], color=color, alpha=0.2, linewidth=0)
             ax.plot(effect.values, effect.average[curve], "o-", color=color, markersize=4, label=name)
+        ax.locator_params(axis="x", nbins=4)
+        ax.xaxis.set_major_formatter("{x:,.6g}")
         ax.set(ylim=(0, 1), xlabel=shorten(effect.column), ylabel=self._what())
 
     def _draw_points(self, ax: Axes) -> None:

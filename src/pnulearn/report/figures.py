@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from pnulearn.advice import Advice
 from pnulearn.plots import (
     BandwidthDisplay,
+    EffectDisplay,
+    ImportanceDisplay,
     PriorDisplay,
     RiskSurfaceDisplay,
     ScoreDisplay,
@@ -20,6 +23,8 @@ from pnulearn.plots import (
 from pnulearn.plots.drawing import COLORS
 from pnulearn.report.findings import Findings
 
+Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # how to draw it, inches, title
+MOST_COLUMNS = 12
 INK = "#123456"  # stands for the colour of the page's text until the SVG is finished
 STYLE = {
     "svg.fonttype": "none",
@@ -36,31 +41,55 @@ STYLE = {
 
 def draw_figures(findings: Findings) -> dict[str, str]:
     """Every picture that the findings allow, by name."""
+    pictures = _column_pictures(findings) | _search_pictures(findings) | _two_class_pictures(findings)
+    if findings.rungs:
+        height = 0.9 + 0.45 * len(findings.rungs)
+        pictures["ladder"] = (lambda ax: _draw_rungs(findings, ax), (5.2, height), "Models without some ingredient")
+    return {name: as_svg(name, *picture) for name, picture in pictures.items()}
+
+
+def _column_pictures(findings: Findings) -> dict[str, Picture]:
+    found = findings.columns
+    height = 0.9 + 0.34 * min(len(found.importances), MOST_COLUMNS)
+    importance = ImportanceDisplay(found.importances)
+    pictures: dict[str, Picture] = {
+        "importance": (lambda ax: importance.plot(ax, most=MOST_COLUMNS), (5.2, height), "Importance of columns")
+    }
+    for place, effect in enumerate(found.effects, 1):
+        pictures[f"effect-{place}"] = (EffectDisplay(effect).plot, (3.6, 2.7), f"Effect of column {place}")
+    return pictures
+
+
+def _search_pictures(findings: Findings) -> dict[str, Picture]:
     classifier = findings.fitted.model.classifier
-    pictures: dict[str, tuple[Callable[[Any], Any], tuple[float, float], str]] = {
-        "search": (lambda ax: RiskSurfaceDisplay.from_estimator(classifier, ax=ax), (5.2, 4.0), "Validation risk"),
+    pictures: dict[str, Picture] = {
+        "search": (lambda ax: RiskSurfaceDisplay.from_estimator(classifier, ax=ax), (5.2, 4.0), "Validation risk")
     }
     if len(classifier.search_.bandwidths) > 1:
-        pictures["bandwidth"] = (
-            lambda ax: BandwidthDisplay.from_estimator(classifier, ax=ax),
-            (5.2, 3.0),
-            "Bandwidths",
-        )
-    if len(classifier.classes_) == 2:
-        codes = findings.fitted.codes
-        share = float(np.mean(codes[codes >= 0] == 1))
-        prior = PriorDisplay(classifier.prior_, classifier.prior_interval_, share, classifier.prior_estimate_)
-        pictures["prior"] = (prior.plot, (5.2, 1.6 if prior.mass is None else 2.6), "Class prior")
-        pictures["scores"] = (ScoreDisplay.from_codes(codes, findings.scores).plot, (5.2, 3.3), "Scores")
+        draw = partial(BandwidthDisplay.from_estimator, classifier)
+        pictures["bandwidth"] = (lambda ax: draw(ax=ax), (5.2, 3.0), "Bandwidths")
+    return pictures
+
+
+def _two_class_pictures(findings: Findings) -> dict[str, Picture]:
+    classifier, codes = findings.fitted.model.classifier, findings.fitted.codes
+    if len(classifier.classes_) > 2:
+        return {}
+    share = float(np.mean(codes[codes >= 0] == 1))
+    prior = PriorDisplay(classifier.prior_, classifier.prior_interval_, share, classifier.prior_estimate_)
+    pictures: dict[str, Picture] = {
+        "prior": (prior.plot, (5.2, 1.6 if prior.mass is None else 2.6), "Class prior"),
+        "scores": (ScoreDisplay.from_codes(codes, findings.scores).plot, (5.2, 3.3), "Scores"),
+    }
+    if len(findings.thresholds) > 1:
+        pictures["thresholds"] = (lambda ax: _draw_thresholds(findings, ax), (5.6, 3.0), "Precision and recall")
     if findings.over_prior:
         pictures["over-prior"] = (lambda ax: _draw_over_prior(findings, ax), (5.2, 2.6), "Error over the prior")
-    if findings.comparison is not None:
-        pictures["validation"] = (lambda ax: _draw_comparison(findings, ax), (5.2, 1.6), "Error of both models")
     if findings.advice is not None:
         pictures["help"] = (lambda ax: _draw_advice(findings.advice, ax), (5.2, 3.0), "Variance against PN")
     if findings.bins:
         pictures["reliability"] = (lambda ax: _draw_bins(findings, ax), (5.2, 4.2), "Reliability")
-    return {name: as_svg(name, *picture) for name, picture in pictures.items()}
+    return pictures
 
 
 def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], title: str) -> str:
@@ -84,18 +113,27 @@ def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], tit
     return re.sub(r'<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, svg, count=1)
 
 
-def _draw_comparison(findings: Findings, ax: Any) -> None:
-    comparison = findings.comparison
-    assert comparison is not None
-    rows = (
-        ("labels only", comparison.second, "unlabeled"),
-        ("with unlabelled", comparison.first, "positive"),
-    )
-    for place, (_, risk, color) in enumerate(rows):
-        ax.plot([risk.low, risk.high], [place, place], color=COLORS[color], linewidth=4, alpha=0.5)
-        ax.plot(risk.value, place, "o", color=COLORS[color], markersize=8)
-    ax.set_yticks([0, 1], [name for name, _, _ in rows])
-    ax.set(ylim=(-0.6, 1.6), xlabel="error rate in the population", xlim=(min(0, ax.get_xlim()[0]), None))
+def _draw_rungs(findings: Findings, ax: Any) -> None:
+    for place, rung in enumerate(reversed(findings.rungs)):
+        color = COLORS["positive" if rung.rise.low > 0 else "unlabeled"]
+        ax.plot([100 * rung.rise.low, 100 * rung.rise.high], [place, place], color=color, linewidth=4, alpha=0.45)
+        ax.plot(100 * rung.rise.value, place, "o", color=color, markersize=8)
+    ax.axvline(0, color=COLORS["unlabeled"], linestyle=":")
+    ax.set_yticks(range(len(findings.rungs)), [rung.name for rung in reversed(findings.rungs)])
+    ax.set(ylim=(-0.6, len(findings.rungs) - 0.4), xlabel="errors more than this model, in points")
+
+
+def _draw_thresholds(findings: Findings, ax: Any) -> None:
+    lines = findings.thresholds
+    places = [line.threshold for line in lines]
+    for name, color, style in (("precision", "positive", "o-"), ("recall", "negative", "s-")):
+        found = [getattr(line, name) for line in lines]
+        low, high = [one.low for one in found], [one.high for one in found]
+        ax.fill_between(places, low, high, color=COLORS[color], alpha=0.18, linewidth=0)
+        words = {"precision": "right among those called", "recall": "found of all"}[name]
+        ax.plot(places, [one.value for one in found], style, color=COLORS[color], markersize=4, label=words)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="called positive from this probability on", ylabel="share")
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
 
 
 def _draw_over_prior(findings: Findings, ax: Any) -> None:

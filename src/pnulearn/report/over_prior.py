@@ -13,7 +13,6 @@ from pnulearn.priors.narrowing import shift_probability
 from pnulearn.tables.model import Fitted
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-HARDLY_KNOWN = 0.4  # width of the interval
 
 
 @dataclass(frozen=True)
@@ -46,17 +45,4 @@ def look_over_prior(fitted: Fitted, scores: AnyArray) -> list[AtPrior]:
         moved = shift_probability(probability, float(classifier.prior_), prior)
         changed = float(np.mean((moved > 0.5) != (probability > 0.5)))
         found.append(AtPrior(level, prior, float(prior * fnr + (1 - prior) * fpr), changed))
-    return found
-
-
-def prior_warnings(fitted: Fitted) -> list[str]:
-    """What a reader must know about the prior before any number that rests on it."""
-    classifier = fitted.model.classifier
-    estimate = classifier.prior_estimate_
-    found = [classifier.prior_doubt_] if classifier.prior_doubt_ else []
-    if estimate.mass is not None and estimate.high - estimate.low > HARDLY_KNOWN:
-        found.append(
-            f"The share of {fitted.model.classes[1]!r} in the population is hardly known: anything between "
-            f"{estimate.low:.0%} and {estimate.high:.0%} agrees with the rows. Every number below depends on it."
-        )
     return found

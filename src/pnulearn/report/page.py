@@ -13,10 +13,27 @@ from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._files.writing import write_atomically
 from pnulearn._machine.extras import import_extra
 from pnulearn.report.findings import Findings, investigate
-from pnulearn.report.over_prior import prior_warnings
+from pnulearn.report.rows import AT_RANDOM
+from pnulearn.report.sentences import say_columns, say_rungs
+from pnulearn.report.thresholds import PRICES, cheapest
 from pnulearn.tables.model import Fitted
+from pnulearn.tables.verdict import percent
 
 MOST_CANDIDATES = 10
+SPACE = "\N{NO-BREAK SPACE}"
+CONTENTS = {
+    "mistakes-section": "Right and wrong",
+    "columns-section": "Columns",
+    "line-section": "Where to draw the line",
+    "ladder-section": "What each ingredient brought",
+    "rows-section": "Examples",
+    "label-section": "What to label next",
+    "prior-section": "How large the classes are",
+    "trust-section": "Scores and probabilities",
+    "data-section": "Data and columns",
+    "search-section": "How it was found",
+    "cost-section": "Reproduce",
+}
 
 
 def write_report(fitted: Fitted, path: str | Path, *, overwrite: bool = False) -> None:
@@ -52,46 +69,101 @@ def render(findings: Findings) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"share": _share, "figures": lambda value: f"{value:.3g}", "thousands": "{:,}".format}
+    environment.filters |= {
+        "share": _share,
+        "percent": lambda value: percent(value).replace(" ", SPACE),
+        "sureness": lambda value: f"over 99{SPACE}%" if value > 0.99 else percent(value).replace(" ", SPACE),
+        "points": lambda value: f"{100 * value:+.1f}",
+        "whole": "{:,.0f}".format,
+        "figures": lambda value: f"{value:.3g}",
+        "thousands": "{:,}".format,
+    }
     template = environment.get_template("page.html")
     return template.render(figures={name: Markup(svg) for name, svg in figures.items()}, **context(findings))
 
 
 def context(findings: Findings) -> dict[str, Any]:
     """What the template reads, by name."""
-    fitted, model = findings.fitted, findings.fitted.model
+    fitted, model, verdict = findings.fitted, findings.fitted.model, findings.verdict
     classifier, record = model.classifier, model.record
     rows = sorted(classifier.search_.rows(), key=lambda row: -row["weight"])
-    return {
+    words = {
         "findings": findings,
+        "verdict": verdict,
+        "tone": "grave" if any(c.grave for c in verdict.concerns) else "careful" if verdict.concerns else "useful",
+        "error": verdict.quality.error if verdict.quality else None,
+        "column_words": say_columns(findings.columns.importances),
+        "ladder_words": say_rungs(findings.rungs),
         "model": model,
         "classifier": classifier,
         "has_bandwidth": KERNELS[classifier.kernel].has_bandwidth,
         "record": record,
         "plan": model.plan,
         "positive": model.classes[1] if len(model.classes) == 2 else None,
+        "n_labeled": sum(record.counts.values()),
         "groups": _groups(fitted),
         "columns": _columns(fitted),
         "candidates": rows[:MOST_CANDIDATES],
         "n_candidates": len(rows),
         "bandwidths": _bandwidths(classifier),
-        "verdict": verdict(findings),
-        "cells": list(findings.to_label[0]["cells"]) if findings.to_label else [],
+        "row_columns": list(findings.rows.unsure[0].cells) if findings.rows.unsure else [],
+        "prior_unknown": any(row.why == AT_RANDOM for row in findings.rows.to_label),
+        "prices": [(price, cheapest(findings.thresholds, price)) for price in PRICES] if findings.thresholds else [],
         "priors": _priors(model),
-        "warnings": prior_warnings(fitted),
         "quantiles": _quantiles(findings),
+        **_mistakes(findings),
+    }
+    return words | {"contents": [item for item in CONTENTS.items() if _is_there(item[0], words)]}
+
+
+def _is_there(section: str, words: dict[str, Any]) -> bool:
+    """Whether the page has that section."""
+    findings = words["findings"]
+    needed = {
+        "mistakes-section": words["error"],
+        "line-section": len(findings.thresholds) > 1,
+        "ladder-section": findings.rungs,
+        "rows-section": findings.rows.unsure,
+        "label-section": findings.rows.to_label,
+        "trust-section": words["positive"],
+    }
+    return bool(needed.get(section, True))
+
+
+def _mistakes(findings: Findings) -> dict[str, Any]:
+    """What is called what: of a thousand rows for two classes, and by class with intervals."""
+    quality, classes = findings.verdict.quality, findings.fitted.model.classes
+    if quality is None:
+        return {"counts": None, "kinds": [], "confusion": []}
+    kinds = [
+        {"name": name, "called": called, "precision": precision, "recall": recall, "lift": lift}
+        for name, called, precision, recall, lift in zip(
+            classes, quality.called, quality.precision, quality.recall, quality.lift, strict=True
+        )
+    ]
+    confusion = list(zip(classes, findings.fitted.model.classifier.decisions_[:-1].tolist(), strict=True))
+    counts = None if len(classes) > 2 else _of_a_thousand(findings)
+    return {"counts": counts, "kinds": kinds[::-1] if counts else kinds, "confusion": confusion}
+
+
+def _of_a_thousand(findings: Findings) -> dict[str, float]:
+    quality = findings.verdict.quality
+    assert quality is not None
+    share, precision = 1000 * float(findings.verdict.prior.mean), quality.precision[1].value
+    found = share * quality.recall[1].value
+    alarms = found * (1 / precision - 1) if precision else 1000 * quality.called[1]
+    rest = 1000 - share - alarms
+    return {
+        "called": found + alarms,
+        "found": found,
+        "false_alarms": alarms,
+        "missed": share - found,
+        "rest": max(rest, 0.0),
     }
 
 
-def verdict(findings: Findings) -> str:
-    """Does the unlabelled data help? In one sentence, no stronger than the evidence."""
-    if findings.comparison is None:
-        return ""
-    return findings.comparison.sentence("with the unlabelled rows", "without them")
-
-
 def _share(value: float) -> str:
-    return f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
+    return f"{100 * value:.1f}{SPACE}%"
 
 
 def _groups(fitted: Fitted) -> list[dict[str, Any]]:

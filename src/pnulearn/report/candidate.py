@@ -1,0 +1,32 @@
+"""The candidate with most weight as a classifier of its own, which is fitted in a moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._estimators.classifier import PNUClassifier
+
+
+def best_candidate(classifier: PNUClassifier, **parameters: Any) -> PNUClassifier:
+    """A classifier with the settings that the search found and the prior that it used, unfitted."""
+    settings = {
+        "mix": classifier.mix_,
+        "alpha": classifier.alpha_,
+        "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
+        "selection": "best",
+        "prior": as_given(classifier),
+        "risk": classifier.risk_used_,
+    }
+    fresh: PNUClassifier = clone(classifier).set_params(**settings | parameters)
+    return fresh
+
+
+def as_given(classifier: PNUClassifier) -> Any:
+    """The prior that was used, as it would be given."""
+    if np.ndim(classifier.prior_) == 0:
+        return float(classifier.prior_)
+    return dict(zip(classifier.classes_.tolist(), np.asarray(classifier.prior_).tolist(), strict=True))

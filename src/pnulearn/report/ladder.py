@@ -1,0 +1,76 @@
+"""What each ingredient brought: the model beside models that do without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from pnulearn._arrays import AnyArray
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._problem.labels import Labels
+from pnulearn.inspection.rise import estimate_rise
+from pnulearn.metrics.estimate import Estimate
+from pnulearn.report.candidate import as_given, best_candidate
+from pnulearn.tables.model import Fitted
+
+FEWEST = 2  # labelled rows of every class that a supervised model needs
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A model that does without something: its words, and how much more often it errs than the model of the report."""
+
+    name: str
+    what: str
+    rise: Estimate
+
+
+def climb(fitted: Fitted) -> list[Rung]:
+    """From labels alone to the model itself, judged row by row on the same held-out rows."""
+    classifier = fitted.model.classifier
+    before = decide(classifier.validation_scores_)
+    labels = Labels(classifier.classes_, fitted.codes)
+    rungs = []
+    for name, what, decisions in _others(fitted):
+        rise = estimate_rise(labels, classifier.prior_estimate_, before, decisions[None], 0.95)
+        rungs.append(Rung(name, what, rise))
+    return rungs
+
+
+def decide(scores: AnyArray) -> AnyArray:
+    """Class codes of scores."""
+    scores = np.nan_to_num(scores)  # of a row that was never held out
+    return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+
+
+def _others(fitted: Fitted) -> list[tuple[str, str, AnyArray]]:
+    classifier, codes = fitted.model.classifier, fitted.codes
+    found = []
+    if np.min(np.bincount(codes[codes >= 0], minlength=len(classifier.classes_))) >= FEWEST:
+        alone = "a supervised model that has never seen an unlabelled row, and takes the labels' mixture for the truth"
+        found.append(("labels alone", alone, _supervised(fitted, "labeled")))
+        share = "the same, told the shares of the classes that this model uses"
+        found.append(("labels and prior", share, _supervised(fitted, as_given(classifier))))
+    if classifier.selection == "average":
+        single = "all rows, but only the candidate with most weight instead of the average of all"
+        model = best_candidate(classifier).fit(fitted.X, Labels(classifier.classes_, codes))
+        found.append(("without averaging", single, decide(model.validation_scores_)))
+    return found
+
+
+def _supervised(fitted: Fitted, prior: Any) -> AnyArray:
+    """Decisions of a model that learns from the labelled rows alone, whose centres are labelled rows, too.
+
+    It is a fit of its own: the candidates of the search at mix 0 have centres at unlabelled rows, so they have learnt
+    from them. To it every unlabelled row is new; labelled rows are scored out of fold.
+    """
+    classifier, codes = fitted.model.classifier, fitted.codes
+    labeled = np.flatnonzero(codes >= 0)
+    supervised: PNUClassifier = clone(classifier).set_params(risk="pn", prior=prior, mix=None, sampling="case_control")
+    supervised.fit(fitted.X[labeled], Labels(classifier.classes_, codes[labeled]))
+    scores = supervised.decision_function(fitted.X)
+    scores[labeled] = supervised.validation_scores_
+    return decide(scores)

@@ -1,0 +1,40 @@
+"""A thousand rows at every threshold, counted by hand from a table whose truth is known."""
+
+import numpy as np
+import pytest
+
+from pnulearn.metrics.estimate import Estimate
+from pnulearn.report.judged import judged_probability
+from pnulearn.report.thresholds import AtThreshold, cheapest, look_at_thresholds
+from pnulearn.tables import read_table
+from pnulearn.tables.model import fit_table
+
+
+def test_counts_of_a_thousand_are_near_the_truth(tmp_path):
+    rng = np.random.default_rng(0)
+    good = rng.random(3000) < 0.3
+    x = rng.normal(size=3000) + 2 * good
+    labels = np.where(np.arange(3000) < 400, np.where(good, "yes", "no"), "")
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "\n".join(f"{value:.4f},{label}" for value, label in zip(x, labels, strict=True)))
+    fitted = fit_table(read_table(path), "y", prior=0.3, cv=3)
+    probability = judged_probability(fitted)[:, 1]
+    lines = look_at_thresholds(fitted)
+    assert [line.threshold for line in lines] == sorted(line.threshold for line in lines)
+    for line in lines:
+        called = probability >= line.threshold
+        assert line.called == pytest.approx(1000 * called.mean(), abs=40)
+        assert line.false_alarms == pytest.approx(1000 * np.mean(called & ~good), abs=40)
+        assert line.missed == pytest.approx(1000 * np.mean(~called & good), abs=40)
+        assert line.recall.low - 0.02 <= np.mean(called[good]) <= line.recall.high + 0.02
+
+
+def test_the_dearer_a_miss_the_lower_the_line():
+    estimate = Estimate(0.5, 0.1, 0.3, 0.7)
+    lines = [
+        AtThreshold(0.2, 400, 200, 10, estimate, estimate),
+        AtThreshold(0.5, 200, 50, 60, estimate, estimate),
+        AtThreshold(0.8, 50, 5, 150, estimate, estimate),
+    ]
+    assert [cheapest(lines, price).threshold for price in (0.1, 1, 2, 5, 20)] == [0.8, 0.5, 0.5, 0.2, 0.2]
+    assert lines[0].cost(5) == 250
