@@ -13,8 +13,9 @@ from pnulearn._basis.kernels import KERNELS
 from pnulearn._learning import block_search
 from pnulearn._learning.block_search import BlockSearch, prefers_blocks, suits_blocks
 from pnulearn._learning.search import Problem, RowSearch
-from pnulearn._problem.folds import assign_folds, row_keys
+from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
 from pnulearn._solvers.iterative import candidate_solver, squashing

@@ -173,12 +173,12 @@ def test_the_prior_stays_inside_the_unit_interval_and_raw_tells():
 
 def test_ninety_percent_intervals_cover_about_ninety_percent():
     hits = []
-    for seed in range(60):
+    for seed in range(120):
         X, codes = gaussians(seed, prior=0.3, n_positive=50, n_negative=50, n_unlabeled=500, dimension=5)
         found = energy_prior(X, codes, confidence=0.9, n_bootstrap=100)
         assert found.low <= found.value <= found.high
         hits.append(found.low <= 0.3 <= found.high)
-    assert 0.82 <= np.mean(hits) <= 0.98
+    assert 0.83 <= np.mean(hits) <= 0.97
 
 
 def test_the_interval_narrows_like_one_over_root_n():

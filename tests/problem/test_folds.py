@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds, row_keys
+from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds
+from pnulearn._problem.row_keys import row_keys
 
 
 @given(st.lists(st.integers(0, 40), min_size=3, max_size=3), st.integers(2, 6), st.integers(0, 99))
@@ -31,7 +32,7 @@ def test_repeated_rows_stay_together_and_weigh_like_one_row_of_that_weight():
     X = np.random.default_rng(0).normal(size=(30, 2))
     weight = np.random.default_rng(1).integers(1, 4, size=30)
     repeated = np.repeat(X, weight, axis=0)
-    codes, keys = np.zeros(30, dtype=int), row_keys(X, 3)
+    codes, keys = np.zeros(30, dtype=int), row_keys(X, 3, weight)
     once = assign_folds(codes, 4, keys, weight.astype(float))
     many = assign_folds(np.zeros(len(repeated), dtype=int), 4, row_keys(repeated, 3))
     np.testing.assert_array_equal(np.repeat(once, weight), many)

@@ -23,7 +23,7 @@ from pnulearn._learning.search import Model, Problem, Road, RowSearch, V, Valida
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings
 from pnulearn._learning.splits import content_splits, never_held_out, own_splits
-from pnulearn._problem.folds import row_keys
+from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
 from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashing
@@ -42,7 +42,7 @@ def learn_from_rows(
     solver = WatchedSolver(candidate_solver(settings.loss))
     codes, kept = samples.codes, np.flatnonzero(samples.weight)  # a row of weight zero is as good as absent
     samples = samples if len(kept) == len(codes) else samples.take(kept)
-    keys = row_keys(samples.X, settings.seed)
+    keys = row_keys(samples.X, settings.seed, samples.weight)
     risk = feasible_risk(settings.risk, settings.mix, samples, classes)
     contest = _open_contest(settings, samples, classes, keys, risk)
     squash, shares = squashing(settings.loss), contest.prior.shares

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from pnulearn._arrays import AnyArray
@@ -119,32 +118,3 @@ def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray
         middle = (np.cumsum(mass) - mass / 2) / mass.sum()
         fold[rows] = np.minimum((middle * n_splits).astype(int), n_splits - 1)[index]
     return fold
-
-
-def row_keys(X: Any, seed: int) -> AnyArray:
-    """A 64-bit key per row that depends on its values only; sorting by it is a random order of distinct rows.
-
-    Integer arithmetic wraps and never rounds, so the key does not depend on the row's place, on the number of
-    threads, or on whether X is dense or sparse.
-    """
-    multipliers = np.random.default_rng(seed).integers(2**63, size=X.shape[1]).astype(np.uint64) * 2 + 1
-    if sparse.issparse(X):
-        X = sparse.csr_matrix(X, dtype=np.float64)
-        terms = np.append(_bits(X.data) * multipliers[X.indices], np.uint64(0))
-        total = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
-        keys = total[X.indptr[1:]] - total[X.indptr[:-1]]
-    else:
-        keys = (_bits(np.asarray(X, dtype=np.float64)) * multipliers).sum(axis=1, dtype=np.uint64)
-    return scramble(keys)
-
-
-def _bits(values: AnyArray) -> AnyArray:
-    """Values as well-mixed integers; 0.0 and −0.0 give 0, so that absent entries of a sparse row do not count."""
-    return scramble(np.ascontiguousarray(values + 0.0).view(np.uint64))
-
-
-def scramble(x: AnyArray) -> AnyArray:
-    """The finaliser of MurmurHash3: every input bit reaches every output bit, and 0 stays 0."""
-    x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-    return x ^ (x >> np.uint64(33))

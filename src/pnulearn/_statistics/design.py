@@ -12,7 +12,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
-from pnulearn._problem.folds import scramble
+from pnulearn._problem.row_keys import scramble
 
 DTYPES = ("float32", "float64")
 

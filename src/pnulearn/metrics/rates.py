@@ -105,8 +105,8 @@ def rates_under(
             parts.append((point, *Called(share, size, float(point)).posterior(n_quantiles)))
         except ContradictedPrior:
             continue
-    if not parts:
-        Called(share, size, float(prior.mean)).posterior()
+    if not parts:  # the finer grid may still find room, or say in one error what contradicts what
+        parts = [(float(prior.mean), *Called(share, size, float(prior.mean)).posterior())]
     priors = np.concatenate([np.full(len(weight), point) for point, _, weight in parts])
     probability = np.concatenate([weight for _, _, weight in parts]) / len(parts)
     return priors, np.concatenate([rates for _, rates, _ in parts], axis=1), probability

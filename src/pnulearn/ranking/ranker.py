@@ -15,9 +15,10 @@ from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._machine.threads import one_blas_thread
 from pnulearn._parameters import parameters
-from pnulearn._problem.folds import assign_folds, row_keys
+from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import ALPHAS
 from pnulearn.losses import as_loss

@@ -12,8 +12,9 @@ from sklearn.model_selection import check_cv
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.tally import Tally, membership
-from pnulearn._problem.folds import assign_folds, row_keys
+from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.labels import UNLABELED
+from pnulearn._problem.row_keys import row_keys
 from pnulearn.baselines._rival.grid import Axes
 
 

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.metrics import euclidean_distances
 
 from pnulearn._arrays import AnyArray
-from pnulearn._problem.folds import row_keys
 from pnulearn._problem.labels import UNLABELED
+from pnulearn._problem.row_keys import row_keys
 
 KEY_SEED = 0
 MOST_MEASURED = 400
@@ -75,7 +75,7 @@ def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_clas
     computed from groups, random choices included, inherits both properties.
     """
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
-    keys = row_keys(X, KEY_SEED)
+    keys = row_keys(X, KEY_SEED, weight)
     classes = (_gather(X, keys, weight, np.flatnonzero(codes == k)) for k in range(n_classes))
     return Groups(tuple(classes), _gather(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
 

@@ -41,25 +41,33 @@ class PositiveUnlabeledPrior(PriorEstimator):
             raise ValueError(
                 f"{self.method!r} is for two classes and y has {n_classes}. Use method='scores' or 'energy'."
             )
-        labeled, unlabeled, is_positive = self._labeled_and_unlabeled(split_groups(X, codes, weight))
+        weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
+        used = self._choose_rows(codes, weight)
+        labeled, unlabeled, is_positive = self._labeled_and_unlabeled(split_groups(X[used], codes[used], weight[used]))
         rng = generator(self.random_state)
         draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in (labeled, unlabeled)]
         shares = self._statistic(labeled, unlabeled)(draws[0].share, draws[1].share)
         priors = shares if is_positive else 1 - shares
         return settle(priors[0], priors[1:], unlabeled.size, self.confidence, self.method)
 
+    def _choose_rows(self, codes: AnyArray, weight: AnyArray) -> AnyArray:
+        """Numbers of all rows but the labelled negatives, where there are labelled positives."""
+        negative, positive = ((codes == code) & (weight > 0) for code in (0, 1))
+        if not (negative.any() and positive.any()):
+            return np.arange(len(codes))
+        warnings.warn(
+            f"{self.method!r} uses the positive and unlabelled rows only and leaves {int(negative.sum())} labelled "
+            "negatives aside; method='scores' uses them.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return np.flatnonzero(codes != 0)
+
     def _labeled_and_unlabeled(self, groups: Groups) -> tuple[Group, Group, bool]:
         negative, positive = groups.classes
         if len(groups.unlabeled) == 0:
             raise ValueError(
                 "The class prior is that of the unlabelled rows, and there are none. Pass prior as a number."
-            )
-        if len(negative) and len(positive):
-            warnings.warn(
-                f"{self.method!r} uses the positive and unlabelled rows only and leaves {len(negative)} labelled "
-                "negatives aside; method='scores' uses them.",
-                UserWarning,
-                stacklevel=4,
             )
         labeled = positive if len(positive) else negative
         pair = standardize(Groups((labeled,), groups.unlabeled).limit(self.most_labeled, self.most_unlabeled))

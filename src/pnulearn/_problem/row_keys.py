@@ -1,0 +1,120 @@
+"""A random order of rows that hangs on what they hold, not on where they stand, in which units or to how many digits.
+
+Every column is measured from its mean in standard deviations and cut into cells; rows are ordered by a hash of their
+cells. Rows whose cells agree are hashed by finer ones instead, and at last every bit counts. So noise in last digits,
+single for double precision, another unit or another zero point move a row only if one of its values lies within that
+noise of the border of a cell, and then that row alone. Integer arithmetic wraps and never rounds: neither the row's
+place nor the number of threads matters, nor whether X is dense or sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pnulearn._arrays import AnyArray
+
+CELLS_PER_DEVIATION = (1, 2**4, 2**8, 2**12)
+RESOLVED = 2**-20  # of a column's largest value: what deviates less would be lost in single precision
+FARTHEST = 2.0**62  # a row of hardly any weight may lie beyond all whole numbers of 64 bits
+TOLD_APART = 2**-40  # of the widest column's deviation: a narrower column is taken for rounding
+
+
+def row_keys(X: Any, seed: int, weight: AnyArray | None = None) -> AnyArray:
+    """A number per row: equal for equal rows and no others; sorting by it is a random order of distinct rows.
+
+    A row of weight two counts as the row twice.
+
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> bool(np.all(row_keys(X, 0) == row_keys((8 * X + 1).astype(np.float32), 0)))
+    True
+    """
+    X = sparse.csr_matrix(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    exact, first, index = np.unique(_hash_rows(X, _bits, rng), return_index=True, return_inverse=True)
+    X, mass = X[first], np.bincount(index, weights=weight, minlength=len(first))
+    hashes = _hash_cells(X, _Scales.of(X, mass / mass.sum()), rng)
+    keys = np.empty(len(first), dtype=np.intp)
+    keys[np.lexsort((exact, hashes))] = np.arange(len(first))
+    return keys[index]
+
+
+def _hash_cells(X: Any, scales: _Scales, rng: np.random.Generator) -> AnyArray:
+    """A hash of every row's cells: the coarsest that it shares with no other row, or the finest."""
+    hashes, left = np.zeros(X.shape[0], dtype=np.uint64), np.arange(X.shape[0])
+    for cells in CELLS_PER_DEVIATION:
+        hashes[left] = _hash_rows(X[left], scales.cells(cells, rng), rng)
+        _, place, counts = np.unique(hashes[left], return_inverse=True, return_counts=True)
+        left = left[counts[place] > 1]
+    return hashes
+
+
+@dataclass(frozen=True)
+class _Scales:
+    """Mean and standard deviation of every column; the latter is infinite where there is nothing but rounding."""
+
+    mean: AnyArray
+    deviation: AnyArray
+
+    @classmethod
+    def of(cls, X: Any, share: AnyArray) -> _Scales:
+        """In units near each column's largest value, so that squares neither overflow nor vanish."""
+        largest = _largest(X) if X.shape[0] else np.zeros(X.shape[1])
+        unit = np.exp2(np.frexp(largest)[1])
+        mean, deviation = _moments(X @ sparse.diags(1 / unit) if sparse.issparse(X) else X / unit, share)
+        wide = deviation * unit
+        varies = (deviation > RESOLVED * largest / unit) & (wide > TOLD_APART * wide.max(initial=0))
+        return cls(mean * unit, np.where(varies, wide, np.inf))
+
+    def cells(self, per_deviation: int, rng: np.random.Generator) -> Callable[[AnyArray, AnyArray], AnyArray]:
+        """A number for every cell; borders are laid at random, since values such as 0 and 1 might else stand on one."""
+        shift = rng.uniform(size=len(self.mean))
+
+        def number(values: AnyArray, columns: AnyArray) -> AnyArray:
+            place = (values - self.mean[columns]) / self.deviation[columns] * per_deviation + shift[columns]
+            return scramble(np.floor(np.clip(place, -FARTHEST, FARTHEST)).astype(np.int64).view(np.uint64))
+
+        return number
+
+
+def _largest(X: Any) -> AnyArray:
+    found = abs(X).max(axis=0)
+    return found.toarray().ravel() if sparse.issparse(found) else found
+
+
+def _moments(X: Any, share: AnyArray) -> tuple[AnyArray, AnyArray]:
+    mean = share @ X
+    if not sparse.issparse(X):
+        return mean, np.sqrt(share @ np.square(X - mean))
+    moved = sparse.csr_matrix((np.square(X.data - mean[X.indices]), X.indices, X.indptr), X.shape)
+    present = sparse.csr_matrix((np.ones(len(X.data)), X.indices, X.indptr), X.shape)
+    return mean, np.sqrt(share @ moved + np.clip(1 - share @ present, 0, None) * mean**2)
+
+
+def _hash_rows(X: Any, number: Callable[[AnyArray, AnyArray], AnyArray], rng: np.random.Generator) -> AnyArray:
+    """A 64-bit hash of the numbers that stand for a row's values; absent values of a sparse row are zeros."""
+    columns = np.arange(X.shape[1])
+    multipliers = rng.integers(2**63, size=X.shape[1]).astype(np.uint64) * 2 + 1
+    if not sparse.issparse(X):
+        return scramble((number(X, columns) * multipliers).sum(axis=1, dtype=np.uint64))
+    absent = number(np.zeros(X.shape[1]), columns)
+    terms = (number(X.data, X.indices) - absent[X.indices]) * multipliers[X.indices]
+    total = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
+    base = (absent * multipliers).sum(dtype=np.uint64)
+    return scramble(base + total[X.indptr[1:]] - total[X.indptr[:-1]])
+
+
+def _bits(values: AnyArray, columns: AnyArray) -> AnyArray:
+    """Values as well-mixed integers; 0.0 and −0.0 give 0."""
+    return scramble(np.ascontiguousarray(values + 0.0).view(np.uint64))
+
+
+def scramble(x: AnyArray) -> AnyArray:
+    """The finaliser of MurmurHash3: every input bit reaches every output bit, and 0 stays 0."""
+    x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return x ^ (x >> np.uint64(33))
