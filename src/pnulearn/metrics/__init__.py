@@ -2,14 +2,23 @@
 
 from pnulearn.metrics.auc import pnu_auc
 from pnulearn.metrics.comparison import Comparison, compare, compare_scores
+from pnulearn.metrics.curves import (
+    Curve,
+    pnu_average_precision,
+    pnu_best_threshold,
+    pnu_precision_recall_curve,
+    pnu_reliability,
+    pnu_roc_curve,
+)
 from pnulearn.metrics.estimate import Estimate, HelpedEstimate, RiskEstimate
 from pnulearn.metrics.quality import Quality, count_decisions, judge_decisions
 from pnulearn.metrics.risk import estimate_risk, pnu_risk
 from pnulearn.metrics.scorer import make_pnu_scorer
-from pnulearn.metrics.threshold import pnu_f1, pnu_precision, pnu_recall
+from pnulearn.metrics.threshold import pnu_cost, pnu_f1, pnu_precision, pnu_recall, pnu_specificity
 
 __all__ = [
     "Comparison",
+    "Curve",
     "Estimate",
     "HelpedEstimate",
     "Quality",
@@ -21,8 +30,15 @@ __all__ = [
     "judge_decisions",
     "make_pnu_scorer",
     "pnu_auc",
+    "pnu_average_precision",
+    "pnu_best_threshold",
+    "pnu_cost",
     "pnu_f1",
     "pnu_precision",
+    "pnu_precision_recall_curve",
     "pnu_recall",
+    "pnu_reliability",
     "pnu_risk",
+    "pnu_roc_curve",
+    "pnu_specificity",
 ]

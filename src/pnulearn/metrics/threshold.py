@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
 from pnulearn.losses import ZeroOne
+from pnulearn.metrics.costs import read_costs
 from pnulearn.metrics.estimate import Estimate
 from pnulearn.metrics.rates import Called, rates_under, weighted_quantiles
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
@@ -82,6 +83,54 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any)
     return _estimate(_f1, y_true, y_score, prior, **options)
 
 
+def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+    """Share of negatives that are called negative, 1 − FPR. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    **options : object
+        Further arguments, passed on.
+    """
+    return _estimate(_specificity, y_true, y_score, prior, **options)
+
+
+def pnu_cost(
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, costs: tuple[float, float], **options: Any
+) -> Estimate:
+    """What errors cost per row of the population: c_fn θ FNR + c_fp (1 − θ) FPR. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    costs : (float, float)
+        What a positive row that is called negative costs, and a negative one that is called positive.
+    **options : object
+        Further arguments, passed on.
+
+    Examples
+    --------
+    >>> y = [1] * 10 + [0] * 10 + [None] * 100
+    >>> score = [1] * 8 + [-1] * 2 + [1] * 1 + [-1] * 9 + [1] * 35 + [-1] * 65
+    >>> print(pnu_cost(y, score, prior=0.4, costs=(5, 1)))
+    0.4937 ...
+    """
+    missed, alarm = read_costs(costs)
+    return _estimate(lambda _, wrong: missed * wrong[0] + alarm * wrong[1], y_true, y_score, prior, **options)
+
+
 def _estimate(
     metric: Callable[[AnyArray, AnyArray], AnyArray],
     y_true: ArrayLike,
@@ -122,6 +171,11 @@ def _shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArra
 
 def _recall(true: AnyArray, wrong: AnyArray) -> AnyArray:
     return true / (true + wrong[0])
+
+
+def _specificity(true: AnyArray, wrong: AnyArray) -> AnyArray:
+    """Both arguments are shares of the population, and what is neither found, missed nor a false alarm is right."""
+    return 1 - wrong[1] / (1 - true - wrong[0])
 
 
 def _precision(true: AnyArray, wrong: AnyArray) -> AnyArray:

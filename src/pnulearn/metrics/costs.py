@@ -1,0 +1,19 @@
+"""What the two kinds of errors cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def read_costs(costs: Any) -> tuple[float, float]:
+    """Two positive, finite costs.
+
+    >>> read_costs((5, 1))
+    (5.0, 1.0)
+    """
+    values = np.asarray(costs, dtype=float) if np.ndim(costs) == 1 else np.zeros(0)
+    if values.shape != (2,) or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"costs must be two positive numbers, of a missed positive and a false alarm, got {costs!r}.")
+    return float(values[0]), float(values[1])
