@@ -69,7 +69,10 @@ def test_labels_drawn_at_random_are_counted(capsys, customers):
 
 def test_what_was_assumed_is_said_in_one_line_if_it_matters(capsys, customers):
     lines = answer(capsys, "fit", customers, "-l", "bought", *FAST).err.splitlines()
-    assert sum("--labels random: it would be 0.40 (0.33 to 0.47)" in line for line in lines) == 1
+    drawn = as_json(capsys, "fit", customers, "-l", "bought", "--labels", "random", *FAST)
+    low, high = drawn["prior_interval"]
+    said = f"--labels random: it would be {drawn['prior']:.2f} ({low:.2f} to {high:.2f})"
+    assert sum(said in line for line in lines) == 1
     for said in (["--labels", "chosen"], ["--prior", "0.3"]):
         assert "--labels" not in answer(capsys, "fit", customers, "-l", "bought", *said, *FAST).err
 
