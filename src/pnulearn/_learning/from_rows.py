@@ -22,6 +22,7 @@ from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.search import Model, Problem, Road, RowSearch, V, Validated
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings
+from pnulearn._learning.sparse_search import SparseSearch, prefers_sparse, sparse_memory
 from pnulearn._learning.splits import content_splits, never_held_out, own_splits
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
@@ -76,6 +77,8 @@ def learn_from_rows(
 def _search(contest: Contest, problem: Problem) -> tuple[SearchTable, Model]:
     """All candidates and what is made of them, from features of all rows at once or, of many rows, block by block."""
     given = problem, contest.settings.n_jobs, contest.settings.verbose
+    if problem.quadratic and prefers_sparse(problem.samples, problem.basis):
+        return _walk(contest, SparseSearch(*given))
     return _walk(contest, BlockSearch(*given)) if suits_blocks(problem) else _walk(contest, RowSearch(*given))
 
 
@@ -106,7 +109,10 @@ def _open_contest(settings: Settings, samples: Samples, classes: AnyArray, keys:
 def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis) -> None:
     """Before any work, by what the road that will be taken needs."""
     n, n_bandwidths = len(samples.codes), len(basis.bandwidths)
-    if settings.loss.quadratic is not None and isinstance(settings.cv, int) and prefers_blocks(samples, basis):
+    if settings.loss.quadratic is not None and prefers_sparse(samples, basis):
+        n_shares = len(np.unique(Mixes.of(settings.risk, settings.mix).shares))
+        needed = sparse_memory(samples, n_shares * len(settings.alphas))
+    elif settings.loss.quadratic is not None and isinstance(settings.cv, int) and prefers_blocks(samples, basis):
         needed = block_memory(samples.n_classes, settings.cv, basis) + 32 * n
     else:
         needed = 8 * n * basis.size * (n_bandwidths + 2)

@@ -20,8 +20,10 @@ An unpenalised intercept is eliminated by centring at m_U. In these coordinates 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers import low_rank
@@ -30,6 +32,7 @@ from pnulearn._solvers.low_rank import Frame, rows_times
 from pnulearn._solvers.moments import LabeledMoments
 from pnulearn._solvers.ridge_problem import Population, RidgeProblem
 from pnulearn._solvers.shifted import FEWEST_SHIFTS, solve_shifted
+from pnulearn._solvers.sparse_ridge import solve_sparse
 
 STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a megabyte
 WIDE = 64  # from this many basis functions on, penalties share a tridiagonal form
@@ -55,11 +58,23 @@ class RidgeCandidates:
     tilts: AnyArray
 
     def scores(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
-        """g on rows of features, shape (K, C, J, n)."""
+        """g on rows of features, shape (K, C, J, n); of sparse rows one share of U after the other."""
+        if sparse.issparse(features):
+            return self._sparse_scores(features)
         if self.grid.frame is not None:
             features = self.grid.frame.coordinates(features, products)
         base = rows_times(self.grid.base, features.T) + self.grid.base_intercept[..., None]
         slope = rows_times(self.grid.slope, features.T) + self.grid.slope_intercept[..., None]
+        return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
+
+    def _sparse_scores(self, rows: Any) -> AnyArray:
+        base, slope = (np.empty((*part.shape[:-1], rows.shape[0])) for part in (self.grid.base, self.grid.slope))
+        for s in range(len(slope)):
+            for part, out in ((self.grid.base[:, s], base[:, s]), (self.grid.slope[s], slope[s])):
+                vectors = part if self.grid.frame is None else self.grid.frame.lift(part)
+                out[:] = (rows @ vectors.reshape(-1, rows.shape[1]).T).T.reshape(out.shape)
+        base += self.grid.base_intercept[..., None]
+        slope += self.grid.slope_intercept[..., None]
         return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
 
     def lifted(self) -> RidgeCandidates:
@@ -86,9 +101,15 @@ class RidgeCandidates:
 def squared_candidates(training: Training) -> RidgeCandidates:
     """Every candidate of a training problem under the squared loss."""
     shares, place = np.unique(training.mixes.shares, return_inverse=True)
-    problem = RidgeProblem.of(training, shares)
     centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
-    return RidgeCandidates(_arrange(problem, *_solve(problem, training), centre), place, training.mixes.tilts)
+    if sparse.issparse(training.table):
+        coefficients, rows, beta = solve_sparse(training, shares)
+        middle = np.vstack([rows.origin, rows.lift(beta)])
+        grid = _arrange(shares, training.alphas, middle, coefficients, rows, centre)
+    else:
+        problem = RidgeProblem.of(training, shares)
+        grid = _arrange(shares, training.alphas, _middle(problem, centre), *_solve(problem, training), centre)
+    return RidgeCandidates(grid, place, training.mixes.tilts)
 
 
 def natural_unit(quadratic: tuple[float, float, float]) -> float:
@@ -146,7 +167,7 @@ def moment_grid(
     makes sense.
     """
     problem = RidgeProblem(shares, alphas, centre is not None, population, moments=labeled)
-    return _arrange(problem, *solve_one_by_one(problem), centre)
+    return _arrange(shares, alphas, _middle(problem, centre), *solve_one_by_one(problem), centre)
 
 
 def solve_one_by_one(problem: RidgeProblem) -> tuple[AnyArray, Frame | None]:
@@ -179,16 +200,27 @@ def _solve_penalized(matrices: AnyArray, penalties: AnyArray, right: AnyArray) -
     return np.linalg.solve(stack, right)
 
 
-def _arrange(problem: RidgeProblem, coefficients: AnyArray, frame: Frame | None, centre: AnyArray | None) -> Grid:
-    """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w."""
-    shape = (len(problem.shares), len(problem.alphas))
+def _middle(problem: RidgeProblem, centre: AnyArray | None) -> AnyArray | None:
+    """m_U and b1, from which an intercept is recovered, if there is one."""
+    return None if centre is None else np.vstack([problem.mean, problem.total])
+
+
+def _arrange(
+    shares: AnyArray,
+    alphas: AnyArray,
+    middle: AnyArray | None,
+    coefficients: AnyArray,
+    frame: Frame | None,
+    centre: AnyArray | None,
+) -> Grid:
+    """Arrange (points, K + 1, f) as a grid and recover w0 = (2θ − 1) − a(s)′w from the middle (m_U, b1)."""
+    shape = (len(shares), len(alphas))
     slope = coefficients[:, -1].reshape(*shape, -1)
     base = np.moveaxis(coefficients[:, :-1], 1, 0).reshape(-1, *shape, slope.shape[-1])
-    if centre is None:
+    if centre is None or middle is None:
         return Grid(base, slope, np.zeros(base.shape[:-1]), np.zeros(shape), frame)
-    rest = (1 - problem.shares)[:, None]
+    rest = (1 - shares)[:, None]
     base = base - centre[:, None, None, None] * rest[..., None] * slope
-    both = np.vstack([problem.mean, problem.total])
-    mean, b1 = both if frame is None else frame.coordinates(both)
+    mean, b1 = middle if frame is None else frame.coordinates(middle)
     offsets = [part @ mean + rest * (part @ b1) for part in (base, slope)]
     return Grid(base, slope, centre[:, None, None] - offsets[0], -offsets[1], frame)
