@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
     from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
+    from pnulearn._problem.folds import PNUStratifiedGroupKFold as PNUStratifiedGroupKFold
     from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
     from pnulearn.advice import advise as advise
     from pnulearn.advice import advise_for as advise_for
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "LabeledOnly": "pnulearn._estimators.labeled_only",
     "PNUClassifier": "pnulearn._estimators.classifier",
+    "PNUStratifiedGroupKFold": "pnulearn._problem.folds",
     "PNUStratifiedKFold": "pnulearn._problem.folds",
     "advise": "pnulearn.advice",
     "advise_for": "pnulearn.advice",
@@ -42,6 +44,7 @@ __version__ = version("pnulearn")
 __all__ = [
     "LabeledOnly",
     "PNUClassifier",
+    "PNUStratifiedGroupKFold",
     "PNUStratifiedKFold",
     "__version__",
     "advise",

@@ -23,6 +23,7 @@ from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
 from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.settings import Settings
+from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
@@ -173,6 +174,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         at_random: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
     ) -> PNUClassifier:
@@ -192,6 +194,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
         at_random : array of bool (rows,), optional
             Labelled rows that were drawn at random from the population, beside others gathered by class: a few of them
             tell the prior better than any estimate. With sampling="single_set" all of them were.
+        groups : array (rows,), optional
+            What every row belongs to (a patient, a document): rows of a group are held out together, and the interval
+            of `risk_` counts groups as far as their rows err together.
         X_val : like X, optional
             Held-out rows to judge candidates on, instead of cross-validation.
         y_val : like y, optional
@@ -200,7 +205,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         settings = Settings.of(self.get_params(deep=False))
         reader = self._blank()  # so that a refused fit leaves this classifier as it was
         samples = reader._read_problem(X, y, sample_weight)
-        samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)))
+        apart = None if groups is None else read_groups(groups, len(samples.codes))
+        samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)), groups=apart)
         held_out = reader._read_held_out(X_val, y_val)
         names = getattr(reader, "feature_names_in_", None)
         learnt = learn_from_rows(settings, samples, reader.classes_, held_out=held_out, feature_names=names)

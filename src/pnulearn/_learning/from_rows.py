@@ -42,6 +42,7 @@ def learn_from_rows(
     """Search all candidates, judged on the `held_out` rows or else by cross-validation, and assemble the model."""
     solver = WatchedSolver(candidate_solver(settings.loss))
     codes, kept = samples.codes, np.flatnonzero(samples.weight)  # a row of weight zero is as good as absent
+    groups = samples.groups
     samples = samples if len(kept) == len(codes) else samples.take(kept)
     keys = row_keys(samples.X, settings.seed, samples.weight)
     risk = feasible_risk(settings.risk, settings.mix, samples, classes)
@@ -59,7 +60,7 @@ def learn_from_rows(
         quadratic=settings.loss.quadratic is not None,
     )
     if held_out is None:
-        own = own_splits(settings.cv, codes, kept)
+        own = own_splits(settings.cv, codes, kept, groups, settings.seed)
         splits = own or content_splits(int(settings.cv), samples, keys, classes, contest.n_candidates)
         problem = replace(problem, splits=splits, tossed=never_held_out(samples.codes, [] if own else splits))
     with contest.solving():

@@ -52,7 +52,8 @@ def held_out_risk(
     if tossed:
         with suppress(ContradictedPrior):
             return posterior_risk(parts, prior, weights=weights)
-    return estimate_risk(parts, prior, weights=weights)
+    alike = None if rows.groups is None else [rows.groups[group] for group in groups]
+    return estimate_risk(parts, prior, weights=weights, groups=alike)
 
 
 def allow_for_changes(risk: RiskEstimate, changed: float) -> RiskEstimate:

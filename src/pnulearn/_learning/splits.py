@@ -9,20 +9,26 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.search import Split
-from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds
+from pnulearn._problem.folds import PNUStratifiedGroupKFold, PNUStratifiedKFold, assign_folds
 from pnulearn._problem.samples import Samples
 
 NEVER = -1  # the fold of rows that are not held out
 
 
-def own_splits(cv: Any, codes: AnyArray, kept: AnyArray) -> list[Split]:
-    """The user's splits of all rows, renumbered for the rows that are kept; none if cv is a number."""
+def own_splits(
+    cv: Any, codes: AnyArray, kept: AnyArray, groups: AnyArray | None = None, seed: int | None = None
+) -> list[Split]:
+    """The user's splits of all rows, renumbered for the rows that are kept; none if cv is a number, without groups."""
     if isinstance(cv, numbers.Integral):
-        return []
+        if groups is None:
+            return []
+        cv = PNUStratifiedGroupKFold(int(cv), random_state=seed)
     if isinstance(cv, PNUStratifiedKFold):
-        splits = cv.split_codes(codes)
+        splits = cv.split_codes(codes) if groups is None else cv.split_groups(codes, groups)
     elif hasattr(cv, "split"):
-        splits = cv.split(np.zeros(len(codes)), codes)
+        splits = cv.split(np.zeros(len(codes)), codes, groups)
+    elif groups is not None:
+        raise ValueError("groups and given splits exclude each other: pass cv as a number or a splitter with groups=.")
     else:
         splits = cv
     return [(np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test))) for train, test in splits]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator
+from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_random_state
@@ -78,14 +78,31 @@ class PNUStratifiedKFold(BaseCrossValidator):
             Features.
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
-        groups : ignored
-            For scikit-learn's sake.
+        groups : None
+            Refused here: `PNUStratifiedGroupKFold` keeps the rows of a group together.
         """
         if y is None:
-            raise ValueError("PNUStratifiedKFold needs y: it spreads the positive, negative and unlabelled rows.")
+            raise ValueError(f"{type(self).__name__} needs y: it spreads the positive, negative and unlabelled rows.")
         codes = decode_labels(y, self.unlabeled).codes
-        for train, test in self.split_codes(codes):
+        for train, test in self.split_groups(codes, groups):
             yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test
+
+    def split_groups(self, codes: AnyArray, groups: Any) -> Iterator[tuple[AnyArray, AnyArray]]:
+        """The same for class codes and the groups of rows, which are refused here.
+
+        Parameters
+        ----------
+        codes : array (rows,)
+            Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
+        groups : None
+            Refused.
+        """
+        if groups is not None:
+            raise ValueError(
+                "PNUStratifiedKFold does not look at groups: take PNUStratifiedGroupKFold, which keeps the rows of a "
+                "group in one fold."
+            )
+        return self.split_codes(codes)
 
     def split_codes(self, codes: AnyArray) -> Iterator[tuple[AnyArray, AnyArray]]:
         """The same for class codes, −1 being unlabelled; every row that is not tested is for training.
@@ -99,6 +116,67 @@ class PNUStratifiedKFold(BaseCrossValidator):
         fold = assign_folds(codes, self.n_splits, order)
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+class PNUStratifiedGroupKFold(PNUStratifiedKFold):
+    """The same with all rows of a group in one fold: rows of one patient, customer or document.
+
+    P, N and U are spread as evenly as groups allow.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    train_on_unlabeled : bool
+        Whether unlabelled rows are among the training rows.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Examples
+    --------
+    >>> y, groups = [1, 1, 0, 0, None, None, 1, 0], [1, 1, 1, 2, 2, 2, 3, 3]
+    >>> for train, test in PNUStratifiedGroupKFold(2, random_state=0).split(y=y, groups=groups):
+    ...     print(sorted({groups[i] for i in test}))
+    [2, 3]
+    [1]
+    """
+
+    def split_groups(self, codes: AnyArray, groups: Any) -> Iterator[tuple[AnyArray, AnyArray]]:
+        """Splits of class codes that keep groups together; every row that is not tested is for training.
+
+        Parameters
+        ----------
+        codes : array (rows,)
+            Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
+        groups : array (rows,)
+            What every row belongs to.
+        """
+        if groups is None:
+            raise ValueError("PNUStratifiedGroupKFold needs groups=, an array with the group of every row.")
+        names = read_groups(groups, len(codes))
+        n_groups = len(np.unique(names))
+        if not 2 <= self.n_splits <= n_groups:
+            raise ValueError(f"{self.n_splits} folds need as many groups, and there are {n_groups}.")
+        seed = None if self.random_state is None else int(read_random_state(self.random_state).randint(2**31 - 1))
+        folds = StratifiedGroupKFold(self.n_splits, shuffle=True, random_state=seed)
+        return iter(folds.split(np.zeros(len(codes)), codes, names))
+
+
+def read_groups(groups: Any, n_rows: int) -> AnyArray:
+    """The number of every row's group.
+
+    >>> read_groups(["b", "a", "b"], 3).tolist()
+    [1, 0, 1]
+    """
+    values = np.asarray(groups)
+    if values.shape != (n_rows,):
+        raise ValueError(f"groups must have one entry for each of the {n_rows} rows, got shape {values.shape}.")
+    missing = values != values if values.dtype.kind in "fO" else np.zeros(n_rows, dtype=bool)
+    if np.asarray(missing).any() or any(value is None for value in values.tolist()):
+        raise ValueError("groups has missing entries: every row needs a group; a row on its own is a group of one.")
+    return np.unique(values, return_inverse=True)[1]
 
 
 def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray | None = None) -> AnyArray:

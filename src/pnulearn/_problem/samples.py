@@ -21,7 +21,7 @@ class Samples:
     rows ("single_set": one sample of which some rows happen to be labelled).
 
     `at_random` marks labelled rows that were drawn at random from the population, beside others that were gathered by
-    class; with "single_set" all of them were.
+    class; with "single_set" all of them were. `groups` numbers what rows belong to, if they do not stand alone.
     """
 
     X: Any
@@ -30,6 +30,7 @@ class Samples:
     n_classes: int = 2
     sampling: Sampling = "case_control"
     at_random: AnyArray | None = None
+    groups: AnyArray | None = None
 
     @property
     def labeled(self) -> AnyArray:
@@ -67,7 +68,10 @@ class Samples:
     def take(self, rows: AnyArray) -> Samples:
         """The same problem on some of its rows."""
         at_random = None if self.at_random is None else self.at_random[rows]
-        return Samples(self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling, at_random)
+        groups = None if self.groups is None else self.groups[rows]
+        return Samples(
+            self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling, at_random, groups
+        )
 
     def _count(self, rows: AnyArray) -> AnyArray:
         return np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
+from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
@@ -45,6 +46,7 @@ def pnu_risk(
     unlabeled: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> RiskEstimate:
     """Risk of a fixed model in a population with that class prior, from its scores on labelled and unlabelled rows.
 
@@ -90,6 +92,9 @@ def pnu_risk(
     sample_weight
         only proportions matter. For rows that were chosen with known, unequal probabilities pass 1 / probability.
         Standard errors hold however weights and errors are related, as long as both kinds of rows show their weights.
+    groups : array (rows,), optional
+        What every row belongs to (a patient, a document), if rows of one group may be alike. Standard errors and
+        intervals then count groups as far as their rows err together.
 
     Examples
     --------
@@ -98,21 +103,23 @@ def pnu_risk(
     >>> print(pnu_risk(y, score, prior=0.4))
     0.2342 ± 0.1747, 95 % interval 0.0703 to 0.5623 (mix 0.14)
     """
-    groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
-    scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
-    belief = _settle_prior(prior, sampling, groups)
-    plain = estimate_risk(scores, belief, mix, loss, confidence, weights=groups.weights, nonnegative=nonnegative)
+    rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
+    scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
+    belief = _settle_prior(prior, sampling, rows)
+    apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
+    given = {"weights": rows.weights, "groups": apart}
+    plain = estimate_risk(scores, belief, mix, loss, confidence, nonnegative=nonnegative, **given)
     if helper is None:
         return plain
     if mix != "optimal" or nonnegative:
         raise ValueError("A helper and the mix are weighed together: leave out mix and nonnegative with helper=.")
-    opinions = read_opinions(helper, groups.classes, len(groups.weight))
-    samples = loss_samples(scores, loss, groups.weights)
+    opinions = read_opinions(helper, rows.classes, len(rows.weight))
     kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
-    return estimate_with_helper(plain, samples, take_opinions(opinions, groups.rows), belief, kind)
+    samples = loss_samples(scores, loss, **given)
+    return estimate_with_helper(plain, samples, take_opinions(opinions, rows.rows), belief, kind)
 
 
-def _settle_prior(prior: Any, sampling: Sampling, groups: ScoredRows) -> PriorEstimate:
+def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
     """What is known about the prior, together with what labels drawn at random say."""
     if sampling not in ("case_control", "single_set"):
         raise ValueError(f"sampling must be 'case_control' or 'single_set', got {sampling!r}.")
@@ -123,7 +130,7 @@ def _settle_prior(prior: Any, sampling: Sampling, groups: ScoredRows) -> PriorEs
         )
     if sampling == "case_control":
         return read_prior(prior)
-    positive, negative, _ = groups.rows
+    positive, negative, _ = rows.rows
     seen = PriorEstimate.of_counts([len(negative), len(positive)])
     if prior is None:
         return seen
@@ -139,6 +146,7 @@ def estimate_risk(
     confidence: float = 0.95,
     *,
     weights: Sequence[ArrayLike] | None = None,
+    groups: Sequence[AnyArray] | None = None,
     nonnegative: bool = False,
 ) -> RiskEstimate:
     """`pnu_risk` of scores that are already apart: g on P, on N and on U.
@@ -158,11 +166,13 @@ def estimate_risk(
         Probability that the interval is to hold the truth with.
     weights : sequence of three arrays, optional
         Weights of the rows of P, N and U.
+    groups : sequence of three arrays, optional
+        Numbers of the groups that rows of P, N and U belong to.
     nonnegative : bool
         Clip the class risk that is read off U at zero.
     """
     loss, belief = as_loss(loss), read_prior(prior)
-    samples = loss_samples(scores, loss, weights)
+    samples = loss_samples(scores, loss, weights, groups)
     theta = float(belief.mean)
     eta = choose_mix(samples, theta, mix, belief.spread)
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
@@ -173,11 +183,16 @@ def estimate_risk(
 
 
 def loss_samples(
-    scores: Sequence[ArrayLike], loss: str | Loss = "zero_one", weights: Sequence[ArrayLike] | None = None
+    scores: Sequence[ArrayLike],
+    loss: str | Loss = "zero_one",
+    weights: Sequence[ArrayLike] | None = None,
+    groups: Sequence[AnyArray] | None = None,
 ) -> list[LossSample]:
     """Losses of g and −g on P, on N and on U."""
     pairs = [loss_pairs(g, as_loss(loss)) for g in scores]
-    return [LossSample.of(pair, None if weights is None else weights[i]) for i, pair in enumerate(pairs)]
+    of_row = [None, None, None] if weights is None else weights
+    of_group = [None, None, None] if groups is None else groups
+    return [LossSample.of(*part) for part in zip(pairs, of_row, of_group, strict=True)]
 
 
 def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix, prior_sd: float = 0.0) -> float:

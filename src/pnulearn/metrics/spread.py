@@ -32,13 +32,14 @@ class LossSample:
     size: float
 
     @classmethod
-    def of(cls, losses: AnyArray, weight: ArrayLike | None = None) -> LossSample:
-        """All rows alike, or weighted; see `worth` for what weighted rows count as."""
+    def of(cls, losses: AnyArray, weight: ArrayLike | None = None, group: AnyArray | None = None) -> LossSample:
+        """All rows alike, or weighted, or in groups; see `worth` for how many rows they count as."""
         weight = np.ones(len(losses)) if weight is None else np.asarray(weight, dtype=float)
         if not weight.any():
             return cls(losses[:0], weight[:0], 0.0)
         share = weight / weight.sum()
-        return cls(losses, share, worth(losses, share))
+        size = worth(losses, share)
+        return cls(losses, share, size if group is None else size / cluster_factor(losses, share, group))
 
     @cached_property
     def mean(self) -> AnyArray:
@@ -86,6 +87,24 @@ def worth(losses: AnyArray, share: AnyArray) -> float:
     centered = np.append(values, ends)
     centered = centered - share @ centered
     return float(share @ centered**2) / float(share**2 @ centered**2)
+
+
+def cluster_factor(losses: AnyArray, share: AnyArray, group: AnyArray) -> float:
+    """How much greater the variance of the mean is because rows of a group are alike; never below 1.
+
+    Σ over groups of (Σ share (loss − mean))² over Σ share² (loss − mean)², with the correction for few groups.
+    """
+    centered = losses[:, 0] - losses[:, 1]
+    centered = share * (centered - share @ centered)
+    alone = float(centered @ centered)
+    number = np.unique(group, return_inverse=True)[1]
+    together = np.bincount(number, weights=centered)
+    n_groups = len(together)
+    if alone <= 0 or n_groups == len(group):
+        return 1.0
+    if n_groups == 1:
+        return float(len(group))
+    return max(float(together @ together) / alone * n_groups / (n_groups - 1), 1.0)
 
 
 def loss_pairs(scores: ArrayLike, loss: Loss) -> AnyArray:
