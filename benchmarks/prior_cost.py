@@ -2,10 +2,11 @@
 
     PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/prior_cost.py rows.jsonl --draws 2 > table.md
 
-Real sets at population priors .1 to .9, with labels drawn at random from the population (at least two of each class) or
-as many of each class. Every problem is appended to rows.jsonl when it is done; a second run goes on where the first
-stopped, `--draws 0` only prints the tables. Rules were chosen on every second of the sixteen sets of the paper; the
-others are reported apart.
+Real sets at population priors .1 to .9, with labels drawn at random from the population (if a class does not turn up,
+labelling goes on until it does) or as many of each class. Every problem is appended to rows.jsonl when it is done; a
+second run goes on where the first stopped, `--seconds` of processor time stop it between two problems, and `--draws 0`
+only prints the tables. The problems of a draw come in a random order, so that any part of them stands for all. Rules
+were chosen on every second of the sixteen sets of the paper; the others are reported apart.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -34,7 +36,7 @@ PRIORS = (0.1, 0.3, 0.5, 0.7, 0.9)
 LABELS = (10, 20, 50, 100)
 Array = np.ndarray
 KEY = ("set", "prior", "labels", "unlabeled", "sampling", "draw")
-MOST_TEST_ROWS = 1000  # of each class
+MOST_TEST_ROWS, LEAST_TEST_ROWS = 1000, 150  # of each class
 RANGE = 0.1  # what a user knows who is sure of the prior within this distance
 
 
@@ -45,25 +47,34 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first draw, to share draws out")
     parser.add_argument("--unlabeled", type=int, default=300)
     parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of processor time, after which to stop")
     options = parser.parse_args()
     draws = range(options.first, options.first + options.draws)
-    run(options.rows, options.sets.split(","), options.unlabeled, draws)
+    run(options.rows, options.sets.split(","), options.unlabeled, draws, options.seconds)
     print(report(read(options.rows)))
 
 
-def run(path: Path, sets: list[str], n_unlabeled: int, draws: range) -> None:
+def run(path: Path, sets: list[str], n_unlabeled: int, draws: range, seconds: float) -> None:
     done = {tuple(row[name] for name in KEY) for row in read(path)}
-    problems = list(product(draws, LABELS, ("random", "class"), PRIORS, sets))
+    problems = [problem for draw in draws for problem in shuffled(draw, sets)]
     for number, (draw, n_labels, sampling, prior, name) in enumerate(problems):
         key = (name, prior, n_labels, n_unlabeled, sampling, draw)
         data = None if key in done else load(name)
-        if data is None:
+        drawn = None if data is None else draw_rows(*data, *key[1:])
+        if drawn is None:
             continue
-        result = {**dict(zip(KEY, key, strict=True)), **solve(*draw_rows(*data, *key[1:]), prior, sampling)}
+        result = {**dict(zip(KEY, key, strict=True)), **solve(*drawn, prior, sampling)}
         with path.open("a") as file:
             file.write(json.dumps(result) + "\n")
         if number % 20 == 0:
             print(f"{number} of {len(problems)} problems", file=sys.stderr)
+        if time.process_time() > seconds:
+            break
+
+
+def shuffled(draw: int, sets: list[str]) -> list[tuple]:
+    problems = list(product([draw], LABELS, ("random", "class"), PRIORS, sets))
+    return [problems[i] for i in np.random.default_rng(draw).permutation(len(problems))]
 
 
 @cache
@@ -83,22 +94,22 @@ def load(name: str) -> tuple[Array, Array] | None:
 
 
 def draw_rows(X: Array, y: Array, prior: float, n_labels: int, n_unlabeled: int, sampling: str, draw: int):
-    """Rows and labels to learn from, NaN where unlabelled, and rows and labels to test on, which are others."""
+    """Rows and labels to learn from, NaN where unlabelled, and others to test on; None if there are too few rows.
+
+    No row is drawn twice: a small set that stands for a population by repeating rows varies more than it seems to.
+    """
     rng = np.random.default_rng([draw, int(1000 * prior), n_labels, n_unlabeled, sampling == "class", len(X)])
     of_class = [rng.permutation(np.flatnonzero(y == code)) for code in (0, 1)]
-    test = [rows[: min(len(rows) // 3, MOST_TEST_ROWS)] for rows in of_class]
-    rest = [rows[len(held) :] for rows, held in zip(of_class, test, strict=True)]
-    positive = _label_at_random(rng, prior, n_labels) if sampling == "random" else np.arange(n_labels) < n_labels // 2
-    labeled = [rest[0][: (~positive).sum()], rest[1][: positive.sum()]]
+    labels = _label_at_random(rng, prior, n_labels) if sampling == "random" else np.arange(n_labels) < n_labels // 2
     n_positive = rng.binomial(n_unlabeled, prior)
-    unlabeled = [
-        rng.choice(rows[len(used) :], count, replace=count > len(rows) - len(used))
-        for rows, used, count in zip(rest, labeled, (n_unlabeled - n_positive, n_positive), strict=True)
-    ]
-    rows = np.concatenate([*labeled, *unlabeled])
-    known = np.concatenate([y[labeled[0]], y[labeled[1]], np.full(n_unlabeled, np.nan)])
-    held = np.concatenate(test)
-    return X[rows], known, X[held], y[held]
+    counts = [((~labels).sum(), n_unlabeled - n_positive), (labels.sum(), n_positive)]
+    if any(len(rows) < sum(count) + LEAST_TEST_ROWS for rows, count in zip(of_class, counts, strict=True)):
+        return None
+    parts = [np.split(rows, np.cumsum(count)) for rows, count in zip(of_class, counts, strict=True)]
+    labeled, unlabeled = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    held = np.concatenate([part[2][:MOST_TEST_ROWS] for part in parts])
+    known = np.concatenate([y[labeled], np.full(n_unlabeled, np.nan)])
+    return X[np.concatenate([labeled, unlabeled])], known, X[held], y[held]
 
 
 def _label_at_random(rng: np.random.Generator, prior: float, n_labels: int) -> Array:
