@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,55 +60,55 @@ def _from_table(table: FloatArray) -> Risk:
     return Risk((p, p_), (n, n_), (u, u_))
 
 
-def pn(prior: float) -> Risk:
+def pn(prior: SupportsFloat) -> Risk:
     """The supervised risk: θ E_P[ℓ(g)] + (1 − θ) E_N[ℓ(−g)].
 
     >>> print(pn(prior=0.3))
     0.3 E_P[ℓ(g)] + 0.7 E_N[ℓ(−g)]
     """
-    _refuse_outside("prior", prior, 0, 1)
+    prior = _read_prior(prior)
     return Risk(positive=(prior, 0.0), negative=(0.0, 1 - prior))
 
 
-def pu(prior: float) -> Risk:
+def pu(prior: SupportsFloat) -> Risk:
     """PU risk: the N term is read off U, since (1 − θ) N = U − θ P.
 
     >>> print(pu(prior=0.3))
     0.3 E_P[ℓ(g)] − 0.3 E_P[ℓ(−g)] + 1 E_U[ℓ(−g)]
     """
-    _refuse_outside("prior", prior, 0, 1)
+    prior = _read_prior(prior)
     return Risk(positive=(prior, -prior), unlabeled=(0.0, 1.0))
 
 
-def nu(prior: float) -> Risk:
+def nu(prior: SupportsFloat) -> Risk:
     """NU risk: the P term is read off U, since θ P = U − (1 − θ) N.
 
     >>> print(nu(prior=0.3))
     − 0.7 E_N[ℓ(g)] + 0.7 E_N[ℓ(−g)] + 1 E_U[ℓ(g)]
     """
-    _refuse_outside("prior", prior, 0, 1)
+    prior = _read_prior(prior)
     return Risk(negative=(prior - 1, 1 - prior), unlabeled=(1.0, 0.0))
 
 
-def punu(prior: float, gamma: float) -> Risk:
+def punu(prior: SupportsFloat, gamma: float) -> Risk:
     """(1 − γ) PU + γ NU, for γ in [0, 1]."""
     _refuse_outside("gamma", gamma, 0, 1)
     return (1 - gamma) * pu(prior) + gamma * nu(prior)
 
 
-def pnpu(prior: float, gamma: float) -> Risk:
+def pnpu(prior: SupportsFloat, gamma: float) -> Risk:
     """(1 − γ) PN + γ PU, for γ in [0, 1]."""
     _refuse_outside("gamma", gamma, 0, 1)
     return (1 - gamma) * pn(prior) + gamma * pu(prior)
 
 
-def pnnu(prior: float, gamma: float) -> Risk:
+def pnnu(prior: SupportsFloat, gamma: float) -> Risk:
     """(1 − γ) PN + γ NU, for γ in [0, 1]."""
     _refuse_outside("gamma", gamma, 0, 1)
     return (1 - gamma) * pn(prior) + gamma * nu(prior)
 
 
-def pnu(prior: float, eta: float) -> Risk:
+def pnu(prior: SupportsFloat, eta: float) -> Risk:
     """PNPU at η for η ≥ 0, PNNU at −η for η < 0; η = −1, 0, 1 are NU, PN, PU.
 
     >>> pnu(0.3, 1.0) == pu(0.3), pnu(0.3, 0.0) == pn(0.3)
@@ -115,6 +116,12 @@ def pnu(prior: float, eta: float) -> Risk:
     """
     _refuse_outside("eta", eta, -1, 1)
     return pnpu(prior, eta) if eta >= 0 else pnnu(prior, -eta)
+
+
+def _read_prior(prior: SupportsFloat) -> float:
+    """A share as a number; a `PriorEstimate` stands for the number that is used, as every risk is linear in it."""
+    _refuse_outside("prior", float(prior), 0, 1)
+    return float(prior)
 
 
 def _refuse_outside(name: str, value: float, low: float, high: float) -> None:

@@ -17,7 +17,7 @@ from pnulearn.priors.dedpul import DEDPULPrior
 from pnulearn.priors.em import EMPrior
 from pnulearn.priors.energy import EnergyPrior
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.estimator import PriorEstimator
+from pnulearn.priors.estimator import PriorEstimator, refuse_missing_class
 from pnulearn.priors.given import is_vague, read_prior
 from pnulearn.priors.kernel_mean import KernelMeanPrior
 from pnulearn.priors.km import KMPrior
@@ -154,6 +154,8 @@ def resolve_prior(
         evidence.append(PriorEstimate.of_counts(random_counts))
     method = prior_estimator(prior if is_method else None, random_state=random_state)
     if not evidence:
+        if method.needs_every_class:
+            refuse_missing_class(codes, weight, classes.tolist())
         return method.estimate(X, codes, weight, len(classes))
     return evidence[0].combine(*evidence[1:], *_read_off(method, X, codes, weight, len(classes)))
 
