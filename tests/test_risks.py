@@ -73,12 +73,12 @@ def test_a_missing_sample_is_named():
 @pytest.mark.parametrize(
     ("risk", "arguments", "words"),
     [
-        (pn, (50,), r"prior must lie between 0 and 1, got 50\. Did you mean 0\.5\?"),
+        (pn, (50,), r"prior must be a number between 0 and 1, got 50\. Did you mean 0\.5\?"),
         (pu, (-0.1,), "prior must"),
         (nu, (float("nan"),), "prior must"),
         (pnu, (50, 0.5), "prior must"),
-        (pnu, (0.5, 2), "eta must lie between -1 and 1, got 2"),
-        (punu, (0.5, -0.5), "gamma must lie between 0 and 1"),
+        (pnu, (0.5, 2), "eta must be a number between -1 and 1, got 2"),
+        (punu, (0.5, -0.5), "gamma must be a number between 0 and 1"),
     ],
 )
 def test_weights_outside_their_range_are_refused(risk, arguments, words):

@@ -139,7 +139,7 @@ def test_bounds_shrink_with_every_sample_and_need_only_samples_with_weight(loss)
 
 
 def test_bad_bounds_are_refused():
-    with pytest.raises(ValueError, match="delta must lie"):
+    with pytest.raises(ValueError, match="delta must be a number strictly"):
         error_bound(0.1, pn(0.3), (5, 5, 5), radius=1, delta=0)
     with pytest.raises(ValueError, match="loss must be one of 'ramp'"):
         error_bound(0.1, pn(0.3), (5, 5, 5), radius=1, loss="squared")

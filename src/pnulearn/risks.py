@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import FloatArray
+from pnulearn._numbers import read_number
 from pnulearn.losses import Loss, as_loss
 
 NOTHING = (0.0, 0.0)
@@ -92,19 +94,19 @@ def nu(prior: SupportsFloat) -> Risk:
 
 def punu(prior: SupportsFloat, gamma: float) -> Risk:
     """(1 − γ) PU + γ NU, for γ in [0, 1]."""
-    _refuse_outside("gamma", gamma, 0, 1)
+    read_number("gamma", gamma, 0, 1)
     return (1 - gamma) * pu(prior) + gamma * nu(prior)
 
 
 def pnpu(prior: SupportsFloat, gamma: float) -> Risk:
     """(1 − γ) PN + γ PU, for γ in [0, 1]."""
-    _refuse_outside("gamma", gamma, 0, 1)
+    read_number("gamma", gamma, 0, 1)
     return (1 - gamma) * pn(prior) + gamma * pu(prior)
 
 
 def pnnu(prior: SupportsFloat, gamma: float) -> Risk:
     """(1 − γ) PN + γ NU, for γ in [0, 1]."""
-    _refuse_outside("gamma", gamma, 0, 1)
+    read_number("gamma", gamma, 0, 1)
     return (1 - gamma) * pn(prior) + gamma * nu(prior)
 
 
@@ -114,20 +116,14 @@ def pnu(prior: SupportsFloat, eta: float) -> Risk:
     >>> pnu(0.3, 1.0) == pu(0.3), pnu(0.3, 0.0) == pn(0.3)
     (True, True)
     """
-    _refuse_outside("eta", eta, -1, 1)
+    read_number("eta", eta, -1, 1)
     return pnpu(prior, eta) if eta >= 0 else pnnu(prior, -eta)
 
 
 def _read_prior(prior: SupportsFloat) -> float:
     """A share as a number; a `PriorEstimate` stands for the number that is used, as every risk is linear in it."""
-    _refuse_outside("prior", float(prior), 0, 1)
-    return float(prior)
-
-
-def _refuse_outside(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        hint = f" Did you mean {value / 100:g}?" if name == "prior" and 1 < value < 100 else ""
-        raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}.{hint}")
+    is_estimate = hasattr(prior, "__float__") and not isinstance(prior, Real | np.ndarray)
+    return read_number("prior", float(prior) if is_estimate else prior, 0, 1)
 
 
 def empirical_risk(risk: Risk, loss: str | Loss, scores: Sequence[ArrayLike]) -> float:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._numbers import read_number
 from pnulearn.losses import LOSSES
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 
@@ -44,9 +45,10 @@ def error_bound(
     sizes : n_P, n_N, n_U.
     radius : C_w C_φ, a bound on |w| times one on |φ(x)|; √b bounds |φ(x)| for b Gaussian basis functions.
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}.")
-    if loss not in BOUNDED_LOSSES:
+    read_number("delta", delta, 0, 1, ends=False)
+    read_number("empirical", empirical)
+    read_number("radius", radius, 0)
+    if not isinstance(loss, str) or loss not in BOUNDED_LOSSES:
         raise ValueError(f"loss must be one of {', '.join(map(repr, BOUNDED_LOSSES))}, got {loss!r}.")
     factor, lipschitz = LOSSES[loss].zero_one_factor, LOSSES[loss].lipschitz
     assert factor is not None
@@ -62,6 +64,7 @@ def confidence_term(risk: Risk, sizes: Sequence[float], loss: str = "ramp") -> f
     squared loss opposite weights act through the composite loss ℓ(m) − ℓ(−m), which has the same Lipschitz
     constant as ℓ, and weights of one sign add up: c = max(|w|, |w′|, |w + w′|).
     """
+    sizes = _checked_sizes(sizes)
     first, second = risk.table.T
     ways = [first - second] if loss == "ramp" else [first, second, first + second]
     weights = np.abs(ways).max(axis=0)
@@ -74,11 +77,15 @@ def pu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabele
     >>> round(pu_against_pn(0.3, 10, 10, 1000), 2)
     0.57
     """
+    read_number("prior", prior, 0, 1, ends=False)
+    _refuse_no_rows(n_positive=n_positive, n_negative=n_negative, n_unlabeled=n_unlabeled)
     return (prior / sqrt(n_positive) + 1 / sqrt(n_unlabeled)) / ((1 - prior) / sqrt(n_negative))
 
 
 def nu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabeled: float) -> float:
     """α_NU,PN = ((1 − θ)/√n_N + 1/√n_U) / (θ/√n_P); above 1, PN promises more than NU."""
+    read_number("prior", prior, 0, 1, ends=False)
+    _refuse_no_rows(n_positive=n_positive, n_negative=n_negative, n_unlabeled=n_unlabeled)
     return pu_against_pn(1 - prior, n_negative, n_positive, n_unlabeled)
 
 
@@ -196,7 +203,23 @@ def heuristic_mix(prior: float, n_positive: float, n_negative: float) -> float:
     >>> round(heuristic_mix(0.3, 10, 10), 4)
     0.6897
     """
+    read_number("prior", prior, 0, 1, ends=False)
+    _refuse_no_rows(n_positive=n_positive, n_negative=n_negative)
     return Psi(prior**2 / n_positive, (1 - prior) ** 2 / n_negative).best_mix
+
+
+def _refuse_no_rows(**sizes: Any) -> None:
+    """Sizes need not be whole, effective ones are not; only U may be unlimited."""
+    for name, size in sizes.items():
+        if name != "n_unlabeled" or size != inf:
+            read_number(name, size, 0, ends=False)
+
+
+def _checked_sizes(sizes: Any) -> tuple[float, ...]:
+    """n_P, n_N and n_U, of which some may be 0."""
+    if not isinstance(sizes, Sequence | np.ndarray) or len(sizes) != 3:
+        raise ValueError(f"sizes are three numbers of rows, of P, N and U, got {sizes!r}.")
+    return tuple(read_number(f"sizes[{place}]", size, 0) for place, size in enumerate(sizes))
 
 
 def risk_variance(risk: Risk, covariance: AnyArray) -> float:

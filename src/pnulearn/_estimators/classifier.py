@@ -263,6 +263,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         X = read_features(self, X_val, reset=False)
         labels = decode_labels(y_val, self.unlabeled, classes=self.classes_)
         check_consistent_length(X, labels.codes)
+        if len(labels.labeled) == 0:
+            raise ValueError("y_val holds no labelled row, so there is nothing to judge candidates with.")
         return Samples(X, labels.codes, np.ones(len(labels.codes)), len(self.classes_), self.sampling)
 
     def _scores(self, X: Any) -> AnyArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -14,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pnulearn._arrays import AnyArray
+from pnulearn._problem.inputs import read_weights, refuse_no_classifier
 from pnulearn._problem.labels import decode_labels
 
 
@@ -71,9 +71,10 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         **fit_params : object
             Passed on to the classifier's `fit`.
         """
-        if sample_weight is not None:
-            fit_params["sample_weight"] = sample_weight
+        refuse_no_classifier(self.classifier)
         labels = decode_labels(y, self.unlabeled)
+        if sample_weight is not None:
+            fit_params["sample_weight"] = read_weights(sample_weight, len(labels.codes))
         X, _ = indexable(X, labels.codes)
         rows = labels.labeled
         params = {name: _of_rows(value, rows, len(labels.codes)) for name, value in self._route(fit_params).items()}
@@ -147,7 +148,9 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
         rows = labels.labeled
         X, _ = indexable(X, labels.codes)
-        weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[rows]}
+        weight = (
+            {} if sample_weight is None else {"sample_weight": read_weights(sample_weight, len(labels.codes))[rows]}
+        )
         return self.classifier_.score(_safe_indexing(X, rows), labels.classes[labels.codes[rows]], **weight)
 
     def __sklearn_tags__(self) -> Any:

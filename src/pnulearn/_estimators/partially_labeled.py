@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -84,7 +83,9 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         if len(known) == 0:
             raise ValueError("y holds no labelled row, so there is no accuracy. Use pnulearn.pnu_risk with labels.")
         predicted = predicted[known]
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        weight = read_weights(sample_weight, len(labels.codes))[known]
+        if not weight.any():
+            raise ValueError("sample_weight is zero for every labelled row, so there is no accuracy.")
         return float(accuracy_score(labels.classes[labels.codes[known]], predicted, sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.search import Split
-from pnulearn._problem.folds import PNUStratifiedGroupKFold, PNUStratifiedKFold, assign_folds
+from pnulearn._problem.folds import PNUStratifiedGroupKFold, PNUStratifiedKFold, assign_folds, read_pairs
 from pnulearn._problem.samples import Samples
 
 NEVER = -1  # the fold of rows that are not held out
@@ -31,7 +31,8 @@ def own_splits(
         raise ValueError("groups and given splits exclude each other: pass cv as a number or a splitter with groups=.")
     else:
         splits = cv
-    return [(np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test))) for train, test in splits]
+    pairs = read_pairs(splits, len(codes))
+    return [(np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test))) for train, test in pairs]
 
 
 def content_splits(n_folds: int, samples: Samples, keys: AnyArray, classes: AnyArray, n_candidates: int) -> list[Split]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 
 from pnulearn._arrays import AnyArray
+from pnulearn._numbers import read_count
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 
@@ -112,6 +113,8 @@ class PNUStratifiedKFold(BaseCrossValidator):
         codes : array (rows,)
             Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
         """
+        if read_count("n_splits", self.n_splits, 2) > len(codes):
+            raise ValueError(f"n_splits must be at most the number of rows ({len(codes)}), got {self.n_splits}.")
         order = read_random_state(self.random_state).permutation(len(codes))
         fold = assign_folds(codes, self.n_splits, order)
         for k in range(self.n_splits):
@@ -177,6 +180,34 @@ def read_groups(groups: Any, n_rows: int) -> AnyArray:
     if np.asarray(missing).any() or any(value is None for value in values.tolist()):
         raise ValueError("groups has missing entries: every row needs a group; a row on its own is a group of one.")
     return np.unique(values, return_inverse=True)[1]
+
+
+def read_pairs(splits: Iterable[Any], n_rows: int) -> list[tuple[AnyArray, AnyArray]]:
+    """(train, test) row numbers of the user's own splits, each of which holds rows that exist."""
+    pairs = [tuple(_row_numbers(part, n_rows) for part in _two_parts(pair)) for pair in splits]
+    if not pairs:
+        raise ValueError("cv holds no split: pass pairs (train, test) of row numbers, or a number of folds.")
+    return [(train, test) for train, test in pairs]
+
+
+def _two_parts(pair: Any) -> tuple[Any, Any]:
+    try:
+        train, test = pair
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must hold pairs (train, test) of row numbers, got {pair!r:.60}.") from None
+    return train, test
+
+
+def _row_numbers(part: Any, n_rows: int) -> AnyArray:
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(f"cv must hold pairs (train, test) of row numbers, none of them empty; got {part!r:.60}.")
+    if rows.min() < 0 or rows.max() >= n_rows:
+        wrong = rows[(rows < 0) | (rows >= n_rows)][0]
+        raise ValueError(f"cv names row {wrong}, and X has {n_rows} rows, which are counted from 0.")
+    return rows
 
 
 def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray | None = None) -> AnyArray:

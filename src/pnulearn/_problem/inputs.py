@@ -57,10 +57,10 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> AnyArray:
     """Non-negative finite weights, one per row; ones if none were given."""
     if sample_weight is None:
         return np.ones(n_rows)
-    sample_weight = unmasked(sample_weight, "sample_weight")
-    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weight = _weight_numbers(unmasked(sample_weight, "sample_weight"))
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
+    check_array(weight, ensure_2d=False, input_name="sample_weight")
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weight.shape}; X has {n_rows} rows, so ({n_rows},) is needed.")
     if (weight < 0).any():
@@ -78,6 +78,18 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> AnyArray:
     return weight
 
 
+def _weight_numbers(sample_weight: Any) -> AnyArray:
+    try:
+        values = np.asarray(sample_weight)
+        if values.dtype.kind not in "mMc":
+            return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(
+        f"sample_weight must be one number per row, got {type(sample_weight).__name__} {sample_weight!r:.60}."
+    )
+
+
 def read_random_state(random_state: Any) -> np.random.RandomState:
     """A generator from a whole number, a RandomState or None."""
     try:
@@ -87,6 +99,14 @@ def read_random_state(random_state: Any) -> np.random.RandomState:
             f"random_state={random_state!r} cannot be used to seed random numbers: pass a whole number from 0 to "
             "4294967295, a numpy RandomState, or None."
         ) from None
+
+
+def refuse_no_classifier(classifier: Any) -> None:
+    """Refuse what scikit-learn could not copy and fit."""
+    if isinstance(classifier, type) or not (hasattr(classifier, "fit") and hasattr(classifier, "get_params")):
+        raise TypeError(
+            f"classifier must be a scikit-learn classifier such as LogisticRegression(), got {classifier!r}."
+        )
 
 
 def unmasked(array: Any, name: str) -> Any:

@@ -71,6 +71,9 @@ def decode_labels(
             raise ValueError(f"These labels were read as {y.classes.tolist()}; {classes.tolist()} is needed.")
         return y
     values, missing = _values_and_missing(y)
+    for name, value in (("unlabeled", unlabeled), ("pos_label", pos_label)):
+        if value is not None and np.ndim(value) != 0:
+            raise ValueError(f"{name} is one value, got {value!r}. Rename labels first if several mean the same.")
     if unlabeled is not None and pos_label is not None and unlabeled == pos_label:
         raise ValueError(f"unlabeled and pos_label are both {unlabeled!r}: a marker cannot be a class.")
     is_label = ~missing

@@ -189,10 +189,20 @@ def loss_samples(
     groups: Sequence[AnyArray] | None = None,
 ) -> list[LossSample]:
     """Losses of g and −g on P, on N and on U."""
-    pairs = [loss_pairs(g, as_loss(loss)) for g in scores]
+    pairs = [loss_pairs(g, as_loss(loss)) for g in _three_groups(scores)]
     of_row = [None, None, None] if weights is None else weights
     of_group = [None, None, None] if groups is None else groups
     return [LossSample.of(*part) for part in zip(pairs, of_row, of_group, strict=True)]
+
+
+def _three_groups(scores: Any) -> list[AnyArray]:
+    try:
+        groups = [np.asarray(group, dtype=float) for group in scores]
+    except (TypeError, ValueError):
+        groups = []
+    if len(groups) != 3 or any(group.ndim != 1 for group in groups):
+        raise ValueError(f"scores are three arrays of numbers, g on P, on N and on U, got {scores!r:.60}.")
+    return groups
 
 
 def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix, prior_sd: float = 0.0) -> float:

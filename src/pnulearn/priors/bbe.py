@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class BBEPrior(PositiveUnlabeledPrior):
     """
 
     method = "bbe"
+    limits: ClassVar = {"delta": (0, 1, False), "gamma": (0, 1, True)}
 
     classifier: Any = field(default=None, kw_only=False)
     delta: float = 0.1

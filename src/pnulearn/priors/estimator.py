@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
+from pnulearn._numbers import read_count, read_number
 from pnulearn._parameters import parameters
-from pnulearn._problem.inputs import read_features, read_random_state, read_weights
+from pnulearn._problem.inputs import read_features, read_random_state, read_weights, refuse_no_classifier
 from pnulearn._problem.labels import decode_labels
 from pnulearn.priors.estimate import PriorEstimate
 
@@ -47,12 +48,25 @@ class PriorEstimator(BaseEstimator):
 
     needs_every_class: ClassVar[bool] = True  # or one class and U will do
     method = ""  # its name in `METHODS`
+    limits: ClassVar[Mapping[str, tuple[float, float, bool]]] = {}  # of its numbers: low, high, are the ends allowed?
 
     confidence: float = 0.9
     n_bootstrap: int = 200
     unlabeled: Any = None
     pos_label: Any = None
     random_state: Any = None
+
+    def refuse_impossible(self) -> None:
+        """Refuse parameters that cannot mean anything, by name."""
+        read_number("confidence", self.confidence, 0, 1, ends=False)
+        if self.n_bootstrap is not None:
+            read_count("n_bootstrap", self.n_bootstrap, 0)
+        read_random_state(self.random_state)
+        if getattr(self, "classifier", None) is not None:
+            refuse_no_classifier(self.classifier)
+        for name, (low, high, ends) in self.limits.items():
+            if getattr(self, name) is not None:
+                read_number(name, getattr(self, name), low, high, ends=ends)
 
     @abstractmethod
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
@@ -70,6 +84,7 @@ class PriorEstimator(BaseEstimator):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         """
+        self.refuse_impossible()
         X = read_features(self, X, reset=True)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         check_consistent_length(X, labels.codes)

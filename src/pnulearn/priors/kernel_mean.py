@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import euclidean_distances
 
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
+from pnulearn._problem.inputs import LARGEST, SMALLEST
 from pnulearn.priors._parts.groups import standardize, typical_distance
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.energy import read_groups
@@ -37,6 +38,7 @@ class KernelMeanPrior(PriorEstimator):
     """
 
     method = "kernel_mean"
+    limits: ClassVar = {"bandwidth": (SMALLEST, LARGEST, True)}
 
     bandwidth: float | None = field(default=None, kw_only=False)
     bias_correction: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics import euclidean_distances
@@ -36,6 +37,7 @@ class KMPrior(PositiveUnlabeledPrior):
     """
 
     most_labeled = most_unlabeled = 1000
+    limits: ClassVar = {"largest": (0, 1, False)}
 
     variant: int = field(default=2, kw_only=False)
     largest: float = 0.95

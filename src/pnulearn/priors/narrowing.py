@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from pnulearn._arrays import AnyArray
+from pnulearn._numbers import read_count
 from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
@@ -88,6 +90,8 @@ def after_random_labels(
     >>> print(after_random_labels(PriorEstimate.of_range(0.1, 0.7)))
     15 rows labelled at random would narrow the prior from 0.10..0.70 to about 0.22..0.54.
     """
+    _refuse_no_estimate(estimate)
+    read_count("n_labels", n_labels, 0)
     if estimate.mass is None:
         return None
     tails = [(1 - estimate.confidence) / 2, (1 + estimate.confidence) / 2]
@@ -113,9 +117,26 @@ def prior_cost(probability: ArrayLike, estimate: PriorEstimate, n_points: int = 
     n_points : int
         Priors to average over.
     """
-    p = np.asarray(probability, dtype=float)
+    _refuse_no_estimate(estimate)
+    read_count("n_points", n_points)
+    p = _read_probability(probability)
     shifted = [shift_probability(p, float(estimate.value), theta) for theta in estimate.points(n_points)]
     return float(np.mean([np.mean(np.abs(1 - 2 * q) * ((p > 0.5) != (q > 0.5))) for q in shifted]))
+
+
+def _refuse_no_estimate(estimate: Any) -> None:
+    if not isinstance(estimate, PriorEstimate):
+        raise TypeError(f"estimate must be a PriorEstimate, as estimate_prior returns it, got {estimate!r}.")
+
+
+def _read_probability(probability: ArrayLike) -> AnyArray:
+    try:
+        p = np.asarray(probability, dtype=float)
+    except (TypeError, ValueError):
+        p = np.zeros(0)
+    if p.size == 0 or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"probability must be numbers between 0 and 1, one per row, got {probability!r:.60}.")
+    return p
 
 
 def shift_probability(probability: AnyArray, prior: float, other: float) -> AnyArray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import field
+from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +32,7 @@ class PenalizedL1Prior(PositiveUnlabeledPrior):
     """
 
     method = "penl1"
+    limits: ClassVar = {"width": (0, inf, False), "penalty": (0, inf, True)}
 
     width: float = field(default=0.5, kw_only=False)
     penalty: float = 0.1

@@ -102,7 +102,10 @@ def prior_estimator(method: str | PriorEstimator | None, **options: Any) -> Prio
     if isinstance(method, PriorEstimator):
         return clone(method).set_params(**options)
     if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"No prior estimator is called {method!r}. Choose one of {', '.join(map(repr, METHODS))}.")
+        raise ValueError(
+            f"No prior estimator is called {method!r}: method is one of {', '.join(map(repr, METHODS))}, an estimator "
+            "from pnulearn.priors, or None."
+        )
     kind, fixed = METHODS[method]
     return kind(**fixed, **options)
 
@@ -153,6 +156,7 @@ def resolve_prior(
     if random_counts is not None and random_counts.any():
         evidence.append(PriorEstimate.of_counts(random_counts))
     method = prior_estimator(prior if is_method else None, random_state=random_state)
+    method.refuse_impossible()
     if not evidence:
         if method.needs_every_class:
             refuse_missing_class(codes, weight, classes.tolist())

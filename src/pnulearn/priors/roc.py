@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class ROCPrior(PositiveUnlabeledPrior):
     """
 
     method = "roc"
+    limits: ClassVar = {"delta": (0, 1, False)}
 
     classifier: Any = field(default=None, kw_only=False)
     delta: float = 0.1

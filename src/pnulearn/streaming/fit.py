@@ -13,6 +13,7 @@ from pnulearn._estimators.classifier import PNUClassifier, accept
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.settings import Settings
+from pnulearn._numbers import read_number
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.cluster import OnCluster, open_for_cluster
@@ -86,6 +87,7 @@ def fit_files(
     """
     settings = Settings.of(estimator.get_params(deep=False))
     settings.refuse_beyond_one_pass()
+    read_number("checkpoint_seconds", checkpoint_seconds, 0)
     source, run = _open(data, target, columns, part_rows, n_jobs, client)
     if second_pass and source.is_one_shot:
         raise ValueError("An iterator of batches can be read once only, so there is no second pass. Use files.")

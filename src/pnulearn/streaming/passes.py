@@ -126,4 +126,10 @@ def as_checkpoint(
         return None
     if source.is_one_shot:
         raise ValueError("An iterator of batches cannot be resumed, so it takes no checkpoint. Use files.")
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"checkpoint must be the path of a file, got {path!r}.")
+    if not Path(path).absolute().parent.is_dir():
+        raise FileNotFoundError(
+            f"There is no folder {str(Path(path).parent)!r} to write the checkpoint {str(path)!r} to."
+        )
     return Checkpoint(Path(path), plan, seconds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from pnulearn._files.writing import write_atomically
 from pnulearn._learning.planning import reading_design
 from pnulearn._statistics.blocks import BLOCK_ROWS, blocks_of
 from pnulearn._statistics.design import Design
+from pnulearn._tables.errors import TableError, suggestion
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.passes import plan_of
 from pnulearn.streaming.reading import ahead
@@ -70,7 +71,7 @@ def predict_files(
     part_rows : int
         Rows that are worked on at a time.
     """
-    check_is_fitted(model)
+    _refuse_strange(model, output, keep)
     target, kind = Path(os.path.realpath(output)), Path(output).suffix.lower()
     if kind not in ("", ".parquet", ".csv"):
         raise ValueError(f"output must end in .parquet or .csv, or be a folder; got {str(output)!r}.")
@@ -88,6 +89,18 @@ def predict_files(
         if kind:
             write_atomically(target, lambda file: join_parts(file, kind, files, job.header))
     return Path(output)
+
+
+def _refuse_strange(model: Any, output: Any, keep: Any) -> None:
+    if not hasattr(model, "decision_function"):
+        raise TypeError(
+            f"model must be a fitted classifier with scores; pnulearn.load reads one from a file. Got {model!r}."
+        )
+    check_is_fitted(model)
+    if not isinstance(output, str | os.PathLike):
+        raise TypeError(f"output must be the path of a file or folder, got {output!r}.")
+    if isinstance(keep, str) or not isinstance(keep, Iterable) or not all(isinstance(name, str) for name in keep):
+        raise TypeError(f"keep must be names of columns, such as ['id'], got {keep!r}.")
 
 
 def _write_parts(job: _Job, parts: Sequence[Part], folder: Path, n_jobs: int | None) -> list[Path]:
@@ -116,12 +129,23 @@ def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
     source = open_source(data, None, None if names is None else list(names), part_rows, labels=False)
     if source.columns is None:
         raise TypeError("predict_files reads Parquet and CSV files. For arrays use model.predict.")
+    _refuse_absent(source, keep)
     if names is None:
         columns = tuple(name for name in source.columns if name not in keep)
         source = Source(source.parts, columns, None, len(columns))
     if source.n_features != model.n_features_in_:
         raise ValueError(f"The files have {source.n_features} feature columns and the model {model.n_features_in_}.")
     return source
+
+
+def _refuse_absent(source: Source, keep: Sequence[str]) -> None:
+    """Columns to keep that a file does not have, before any work is done."""
+    files = {part.state.path: part for part in source.parts}  # type: ignore[attr-defined]  # all are files
+    for part in files.values() if keep else ():
+        found = part.schema()  # type: ignore[attr-defined]
+        for name in keep:
+            if name not in found:
+                raise TableError(f"{part} has no column {name!r}, which keep names. {suggestion(name, found)}")
 
 
 @dataclass(frozen=True)

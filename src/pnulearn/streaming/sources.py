@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pnulearn._numbers import read_count
 from pnulearn._statistics.blocks import ArrayBatch, Batch
 from pnulearn._tables.errors import TableError, need_arrow
 from pnulearn._tables.files import PARQUET, find_files
@@ -84,11 +85,16 @@ def open_source(
     target : the column of labels, for files and data frames.
     labels : whether labels are needed.
     """
+    read_count("part_rows", part_rows)
     if _is_paths(data):
         if labels and target is None:
             raise TableError("Which column holds the labels? Name it, e.g. target='label'.")
         return _file_source(data, target, columns, part_rows)
     if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape"):
+        if columns is not None:
+            raise ValueError(
+                f"columns={list(columns)!r} name columns of files or data frames, and arrays have no names."
+            )
         return _array_source(*data, part_rows)
     if hasattr(data, "__arrow_c_stream__"):
         return _stream_source(iter([data]), target, columns)

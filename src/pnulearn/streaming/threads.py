@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from joblib import cpu_count
 
-from pnulearn._machine.threads import one_blas_thread
+from pnulearn._machine.threads import check_n_jobs, one_blas_thread
 from pnulearn.streaming.reading import persistently
 from pnulearn.streaming.sources import Part
 
@@ -26,8 +26,7 @@ class InThreads:
     """Run on this machine. The results do not depend on the number of threads."""
 
     def __init__(self, n_jobs: int | None = None):
-        if n_jobs == 0:
-            raise ValueError("n_jobs must not be 0: use 1 for one thread, -1 for all cores.")
+        check_n_jobs(n_jobs)
         n_jobs = 2 if n_jobs is None else n_jobs
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+LARGEST, SMALLEST = 1e30, 1e-30  # what lies beyond makes systems that have no solution in floating point
 STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
 
 Candidate = dict[str, Any]
@@ -39,4 +40,6 @@ def candidates(
         raise ValueError(f"{name} must be None, a number or a sequence of numbers, got {value!r}.")
     if (values < 0).any() or (not zero and (values == 0).any()):
         raise ValueError(f"{name} must be {lowest}, got {value!r}.")
+    if (values > LARGEST).any() or ((values > 0) & (values < SMALLEST)).any():
+        raise ValueError(f"{name} must lie between {SMALLEST:g} and {LARGEST:g}, got {value!r}.")
     return values.tolist()

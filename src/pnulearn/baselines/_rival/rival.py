@@ -166,7 +166,7 @@ class Rival(PartiallyLabeledClassifier):
     def _refuse_impossible(self, samples: Samples) -> None:
         name = type(self).__name__
         check_n_jobs(self.n_jobs)
-        if self.kernel not in KERNELS:
+        if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
             raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))}, got {self.kernel!r}.")
         if samples.n_classes > 2 and not self._multi_class:
             raise ValueError(

@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.tally import Tally, membership
-from pnulearn._problem.folds import assign_folds
+from pnulearn._problem.folds import assign_folds, read_pairs
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
 from pnulearn.baselines._rival.grid import Axes
@@ -36,7 +36,7 @@ def _pairs(X: Any, codes: AnyArray, cv: Any, seed: int) -> Iterator[tuple[AnyArr
     if isinstance(cv, (int, np.integer)):
         fold = assign_folds(codes, int(cv), row_keys(X, seed))
         return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(cv)))
-    return iter(check_cv(cv, codes, classifier=True).split(X, codes))
+    return iter(read_pairs(check_cv(cv, codes, classifier=True).split(X, codes), len(codes)))
 
 
 def _with_every_class(

@@ -66,7 +66,7 @@ class LaplacianSVM(Rival):
     threshold: str = "margin"
 
     def _grid(self) -> dict[str, Sequence[float]]:
-        if self.loss not in MACHINES:
+        if not isinstance(self.loss, str) or self.loss not in MACHINES:
             raise ValueError(f"loss must be one of {', '.join(map(repr, MACHINES))}, got {self.loss!r}.")
         if self.threshold not in ("margin", "prior"):
             raise ValueError(f"threshold must be 'margin' or 'prior', got {self.threshold!r}.")

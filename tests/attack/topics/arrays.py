@@ -1,4 +1,4 @@
-"""The entry points by name: each takes rows, labels or scores and gives numbers to look at."""
+"""Rows, labels and scores in every form: each entry point takes them and gives numbers to look at."""
 
 from __future__ import annotations
 
@@ -12,36 +12,12 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedKFold, estimate_prior, make_pnu_scorer
 from pnulearn.advice import advise_for
-from pnulearn.baselines import (
-    S4VM,
-    EntropyRegularizedClassifier,
-    HarmonicClassifier,
-    LaplacianSVM,
-    SMIRClassifier,
-    WellSVM,
-)
 from pnulearn.metrics import compare, pnu_auc, pnu_f1, pnu_precision, pnu_recall, pnu_risk
+from pnulearn.priors import METHODS
 from pnulearn.streaming import fit_files
-from tests.attack.inputs import SCORES, X, Y
-
-QUICK = {"prior": 0.4, "mix": 0.2, "alpha": 0.1, "random_state": 0}
-RIVALS = (EntropyRegularizedClassifier, HarmonicClassifier, LaplacianSVM, S4VM, SMIRClassifier, WellSVM)
-METHODS = ("auto", "energy", "em", "scores", "kernel_mean", "bbe")
-
-
-def quick(**parameters: Any) -> PNUClassifier:
-    return PNUClassifier(**(QUICK | {"bandwidth": 1.0} | parameters))
-
-
-@cache
-def model() -> PNUClassifier:
-    return quick().fit(X, Y)
-
-
-@cache
-def plain() -> LogisticRegression:
-    known = ~np.isnan(Y)
-    return LogisticRegression().fit(X[known], Y[known])
+from tests.attack import rows as given
+from tests.attack.models import QUICK, RIVALS, model, quick
+from tests.attack.rows import SCORES, X, Y
 
 
 def _folds(rows: Any, y: Any) -> Any:
@@ -64,7 +40,7 @@ LEARN: dict[str, Callable[[Any, Any], Any]] = {
         f"prior_{name}": lambda rows, y, name=name: (
             estimate_prior(rows, y, method=None if name == "auto" else name, random_state=0).value
         )
-        for name in METHODS
+        for name in ("auto", *METHODS)
     },
 }
 ANSWER: dict[str, Callable[[Any], Any]] = {
@@ -88,17 +64,44 @@ WRAPPED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+GROUPS = {
+    "LEARN": LEARN,
+    "ANSWER": ANSWER,
+    "JUDGE": JUDGE,
+    "LABELS": LABELS,
+    "METRICS": METRICS,
+    "WRAPPED": WRAPPED,
+}
+FORMS: dict[str, Any] = {
+    name: make
+    for table in vars(given).values()
+    if isinstance(table, dict)
+    for name, make in table.items()
+    if callable(make)
+}
+
+
+def answer(input: str, entry: str) -> Any:
+    """What the entry point says when one of its arguments is replaced."""
+    bad = FORMS[input]()
+    if input.startswith("s_"):
+        return _ask(entry, scores=bad)
+    return _ask(entry, y=bad) if input.startswith("y_") else _ask(entry, rows=bad)
+
+
 @cache
 def expected(entry: str) -> Any:
     """The answer to the clean rows and labels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for table, arguments in (
-            ({**LEARN, **JUDGE, **WRAPPED}, (X, Y)),
-            (ANSWER, (X,)),
-            (LABELS, (Y,)),
-            (METRICS, (Y, SCORES)),
-        ):
-            if entry in table:
-                return np.asarray(table[entry](*arguments), dtype=float)
-    raise KeyError(entry)
+        return _ask(entry)
+
+
+def _ask(entry: str, rows: Any = X, y: Any = Y, scores: Any = SCORES) -> Any:
+    if entry in ANSWER:
+        return ANSWER[entry](rows)
+    if entry in LABELS:
+        return LABELS[entry](y)
+    if entry in METRICS:
+        return METRICS[entry](y, scores)
+    return (LEARN | JUDGE | WRAPPED)[entry](rows, y)
