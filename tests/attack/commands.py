@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import io
 import json
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -36,6 +38,7 @@ def as_csv(records: Any = RECORDS, names: Any = NAMES, delimiter: str = ",", **o
 def workplace() -> Path:
     """A folder of this process with a clean table and a model fitted to it."""
     folder = Path(tempfile.mkdtemp(prefix="pnulearn-attack-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "clean.csv").write_bytes(as_csv())
     ask("fit", folder / "clean.csv", "-l", "label", "--drop", "said", *QUICK, "-m", folder / "model.pnu")
     (folder / "empty").mkdir()
@@ -47,7 +50,7 @@ QUICK = ("--kernel", "linear", "--folds", "2", "--prior", "0.4")
 
 def ask(*arguments: Any) -> list[float]:
     """The numbers that a command writes; what it says on standard error is a warning, or the error."""
-    out, said = io.StringIO(), io.StringIO()
+    out, said = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with redirect_stdout(out), redirect_stderr(said):
         code = run([str(argument) for argument in arguments])
     words = said.getvalue()
@@ -57,7 +60,14 @@ def ask(*arguments: Any) -> list[float]:
         raise ValueError(words)
     if words:
         warnings.warn(words, UserWarning, stacklevel=2)
-    return list(_numbers(_read(out.getvalue())))
+    return list(_numbers(_read(_text_of(out))))
+
+
+def _text_of(out: io.TextIOWrapper) -> str:
+    out.flush()
+    raw = out.buffer
+    assert isinstance(raw, io.BytesIO)
+    return raw.getvalue().decode()
 
 
 def _read(text: str) -> Any:
@@ -71,7 +81,7 @@ def _read(text: str) -> Any:
 def _numbers(value: Any) -> Iterator[float]:
     """All numbers, in the order of their names; times and sizes of files are none of the answer."""
     if isinstance(value, dict):
-        for name in sorted(value):
+        for name in sorted(value, key=lambda name: name.strip().lower()):
             if not any(word in name for word in ("second", "time", "bytes", "version")):
                 yield from _numbers(value[name])
     elif isinstance(value, list):

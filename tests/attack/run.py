@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -35,13 +37,16 @@ def summarise(results: list[tuple[Cell, str, str]]) -> str:
     lines = [
         "# Bad inputs against every entry point",
         "",
-        "Written by `make attack`; what each cell must do stands in tests/attack/table.csv.",
+        "Written by `make attack`; what each cell must do stands in tests/attack/must. Topics: arrays (rows, labels,",
+        "scores in every form), options and tables (of the command line, and files), parameters (of Python functions).",
         "",
         f"| entry | cells | {' | '.join(OUTCOMES)} |",
         f"|---|{'---|' * (1 + len(OUTCOMES))}",
     ]
-    for entry in ["all", *dict.fromkeys(cell.entry for cell, _, _ in results)]:
-        counts = Counter(outcome for cell, outcome, _ in results if entry in ("all", cell.entry))
+    rows = [("all", outcome) for _, outcome, _ in results]
+    rows += [(f"{cell.topic}: {cell.entry}", outcome) for cell, outcome, _ in results]
+    for entry in dict.fromkeys(name for name, _ in rows):
+        counts = Counter(outcome for name, outcome in rows if name == entry)
         lines.append(f"| {entry} | {counts.total()} | {' | '.join(str(counts[o]) for o in OUTCOMES)} |")
     faults = [one for one in results if one[1] not in OUTCOMES[:2]]
     lines += ["", "## Faults", ""] if faults else []
@@ -52,7 +57,9 @@ def summarise(results: list[tuple[Cell, str, str]]) -> str:
 
 
 if __name__ == "__main__":
-    text = summarise(run_all(read_cells()))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder  # processes that are ended leave their files there
+        text = summarise(run_all(read_cells()))
     (ROOT / "results" / "attack.md").write_text(text, encoding="utf-8")
     print(text)
     sys.exit("## Faults" in text)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.attack.cells import judge, read_cells
 
-STEP = 9  # no divisor of the number of inputs, so that every input and every entry point has its turn
+STEP = 19  # no divisor of the number of inputs, so that every input and every entry point has its turn
 CELLS = read_cells()[::STEP]
 
 

@@ -40,7 +40,10 @@ class Dialect:
         text = codecs.getincrementaldecoder(encoding)().decode(head)
         delimiter = delimiter or recognize_delimiter(text)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        first = next((record for record in reader if record), None)
+        try:
+            first = next((record for record in reader if record), None)
+        except csv.Error as error:
+            raise TableError(f"{source} cannot be read as CSV: {error}.") from None
         if first is None:
             raise TableError(f"{source} is empty: it holds no line at all.")
         cells = first if header else [f"f{place}" for place in range(len(first))]  # Arrow's own names

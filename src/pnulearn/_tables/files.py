@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,15 @@ def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
     if not isinstance(data, str | os.PathLike):
         return list(dict.fromkeys(file for one in data for file in find_files(one)))  # a file counts once
     path = Path(data)
+    if not str(data):
+        raise FileNotFoundError("The name of the file is empty.")
     if path.is_dir():
         found = sorted(file for file in path.rglob("*") if _is_table(file))
         if not found:
             raise FileNotFoundError(f"The folder {str(data)!r} holds no Parquet or CSV files.")
         return found
     if path.exists():
+        refuse_special(path)
         return [path]
     found = [Path(name) for name in sorted(glob.glob(str(data), recursive=True)) if Path(name).is_file()]
     if not found:
@@ -37,6 +41,29 @@ def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
 def _is_table(file: Path) -> bool:
     """Hidden files and those that start with _ (Spark's markers) are not data."""
     return file.is_file() and file.name[0] not in "._" and file.name.lower().endswith(PARQUET + CSV)
+
+
+def read_plain(path: Path) -> bytes:
+    """The bytes of a file, or of a pipe that somebody writes to; a device may never end."""
+    refuse_special(path, pipes=True)
+    if not stat.S_ISFIFO(path.stat().st_mode):
+        return path.read_bytes()
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:  # which does not wait for a writer
+        try:
+            first = os.read(pipe.fileno(), 1)
+        except BlockingIOError:  # there is one, who has not written yet
+            first = None
+        if first == b"":
+            raise TableError(f"{str(path)!r} is a pipe that nobody writes to.")
+        os.set_blocking(pipe.fileno(), True)
+        return (first or b"") + pipe.read()
+
+
+def refuse_special(path: Path, *, pipes: bool = False) -> None:
+    """A device is no file and may have no end; a pipe cannot be read twice."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
+        raise TableError(f"{str(path)!r} is a device, a pipe or a socket, not a plain file.")
 
 
 @dataclass(frozen=True)

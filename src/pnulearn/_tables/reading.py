@@ -12,7 +12,7 @@ from pnulearn._tables.bounds import read_bounded, refuse_vast_parquet
 from pnulearn._tables.columns import MISSING, Cells
 from pnulearn._tables.delimited import HEAD_BYTES, Dialect, as_utf8, read_delimited
 from pnulearn._tables.errors import TableError, need_arrow, rename_doubled
-from pnulearn._tables.files import packing, refuse_other_formats
+from pnulearn._tables.files import packing, read_plain, refuse_other_formats
 from pnulearn._tables.records import looks_like_json, read_records
 from pnulearn._tables.spreadsheets import looks_like_spreadsheet, read_spreadsheet, typed_column
 from pnulearn._tables.stacking import expand, stack
@@ -106,7 +106,7 @@ def _bytes(path: str | Path) -> bytes:
         hint = f" There is {', '.join(there[:5])}." if there else ""
         raise TableError(f"There is no file {str(path)!r}.{hint}")
     try:
-        return file.read_bytes()
+        return read_plain(file)
     except PermissionError:
         raise TableError(f"No permission to read {str(path)!r}.") from None
 
@@ -132,7 +132,7 @@ def _read_typed(raw: bytes, source: str) -> Any:
     kind = "Parquet" if raw.startswith(b"PAR1") else "Feather"
     file = pa.BufferReader(raw)
     try:
-        parquet = pq.ParquetFile(file) if kind == "Parquet" else None
+        parquet = pq.ParquetFile(file, page_checksum_verification=True) if kind == "Parquet" else None
         if parquet is not None:
             refuse_vast_parquet(parquet.metadata, len(raw), source)
         table = ipc.open_file(file).read_all() if parquet is None else parquet.read()

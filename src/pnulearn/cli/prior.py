@@ -110,6 +110,8 @@ def settled_prior(
     """A given prior as it is; otherwise one from the other columns, with a remark that it was estimated."""
     from pnulearn.priors.given import read_prior
 
+    for name in filter(None, drop):
+        table.refuse_absent(name)
     if prior is not None and not isinstance(prior, str):
         return read_prior(prior, labels.classes)
     estimate = estimated_prior(table, label, labels, drop, prior, kinds)

@@ -75,4 +75,5 @@ def parquet_parts(path: Path, target: str | None, part_rows: int) -> list[Parque
 def _open(path: str) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path, pre_buffer=False)  # whole row groups in memory would be too much
+    # whole row groups in memory would be too much
+    return pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)

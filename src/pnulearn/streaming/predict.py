@@ -99,8 +99,10 @@ def _refuse_strange(model: Any, output: Any, keep: Any) -> None:
     check_is_fitted(model)
     if not isinstance(output, str | os.PathLike):
         raise TypeError(f"output must be the path of a file or folder, got {output!r}.")
+    if isinstance(keep, str) and keep == "others":
+        return
     if isinstance(keep, str) or not isinstance(keep, Iterable) or not all(isinstance(name, str) for name in keep):
-        raise TypeError(f"keep must be names of columns, such as ['id'], got {keep!r}.")
+        raise TypeError(f"keep must be names of columns, such as ['id'], or 'others', got {keep!r}.")
 
 
 def _write_parts(job: _Job, parts: Sequence[Part], folder: Path, n_jobs: int | None) -> list[Path]:

@@ -23,7 +23,7 @@ def table_writer(file: BinaryIO, kind: str, *, header: bool = True) -> Iterator[
 
     def add(table: Any) -> None:
         if not writers and kind == ".parquet":
-            writers.append(pq.ParquetWriter(file, table.schema))
+            writers.append(pq.ParquetWriter(file, table.schema, write_page_checksum=True))
         elif not writers:
             options = pyarrow.csv.WriteOptions(include_header=header)
             writers.append(pyarrow.csv.CSVWriter(file, table.schema, write_options=options))

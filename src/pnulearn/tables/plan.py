@@ -98,6 +98,8 @@ def learn_plan(
     left_out, wanted = dict(without or {}), dict(kinds or {})
     for name in (*left_out, *wanted):
         table.refuse_absent(name)
+    for name in left_out.keys() & wanted.keys():
+        raise TableError(f"Column {name!r} is left out ({left_out[name]}), so it cannot be used as {wanted[name]!r}.")
     used: list[UsedColumn] = []
     seen: dict[bytes, str] = {}
     for name in [name for name in table.names if name not in left_out]:

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import random
-import shutil
+import struct
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -68,6 +68,12 @@ def flipped(raw: bytes, at: float) -> bytes:
     return bytes(changed)
 
 
+def _flipped_cell() -> bytes:
+    """Another number in the first cell, under a checksum that no longer holds."""
+    raw = as_parquet(write_page_checksum=True, compression="none", use_dictionary=False)
+    return flipped(raw, (raw.index(struct.pack("<d", RECORDS[0][0])) + 2.5) / len(raw))
+
+
 def packed_with(name: str, content: bytes) -> bytes:
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -112,7 +118,7 @@ FORMS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "cells_missing_in_a_line": (".csv", lambda: CSV + b"1.0,2.0\n"),
     "nul_bytes": (".csv", lambda: CSV[:200] + bytes(50) + CSV[200:]),
     "noise": (".csv", lambda: random.Random(0).randbytes(4000)),
-    "open_quote": (".csv", lambda: CSV[:300] + b'"' + CSV[300:]),
+    "open_quote": (".csv", lambda: CSV[: CSV.index(b"\n", 300) + 1] + b'"' + CSV[CSV.index(b"\n", 300) + 1 :]),
     "wrong_bytes": (".csv", lambda: CSV.replace(b"said", b"sa\x81\x8dd")),
     "infinite_cell": (".csv", lambda: as_csv(spoilt("inf"))),
     "giant_cell": (".csv", lambda: as_csv(spoilt("1e200"))),
@@ -138,7 +144,7 @@ FORMS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "parquet_footer_flipped": (".parquet", lambda: flipped(as_parquet(), 0.97)),
     "parquet_page_flipped": (
         ".parquet",
-        lambda: flipped(as_parquet(write_page_checksum=True, compression="none"), 0.1),
+        lambda: _flipped_cell(),
     ),
     "parquet_is_text": (".parquet", lambda: CSV),
     "csv_is_parquet": (".csv", as_parquet),
@@ -252,8 +258,3 @@ def expected(entry: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ENTRIES[entry](workplace() / "clean.csv")
-
-
-def clear() -> None:
-    """Remove the files of this process."""
-    shutil.rmtree(workplace(), ignore_errors=True)
