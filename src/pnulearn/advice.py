@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isinf
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._machine.extras import import_extra
+from pnulearn.metrics.planning import LabelsNeeded, labels_for_width
 from pnulearn.metrics.scorer import decode_for
 from pnulearn.priors.given import read_prior
 from pnulearn.priors.narrowing import Narrowing, after_random_labels
@@ -65,6 +66,8 @@ class Advice:
         "positive" or "negative", whichever label lowers the variance more.
     narrowing : Narrowing, optional
         What labels drawn at random would tell about a prior that is not known exactly.
+    needed : LabelsNeeded, optional
+        Labels that bring the interval of the error to the wished width.
     """
 
     n_positive: int
@@ -84,6 +87,7 @@ class Advice:
     unlabeled_enough: float
     label_next: str
     narrowing: Narrowing | None = None
+    needed: LabelsNeeded | None = None
 
     def psi(self, n_unlabeled: float | None = None) -> Psi:
         """The variance terms, for these sizes or another number of unlabelled rows.
@@ -143,6 +147,8 @@ class Advice:
         lines.append(f"Label a {self.label_next} row next: it lowers the variance more.")
         if self.narrowing is not None:
             lines.append(str(self.narrowing))
+        if self.needed is not None:
+            lines.append(str(self.needed))
         return "\n".join(lines)
 
 
@@ -163,6 +169,8 @@ def advise(
     prior: Any,
     *,
     error_rates: tuple[float, float] | None = None,
+    width: float | None = None,
+    drawn: Literal["by_class", "random"] = "by_class",
 ) -> Advice:
     """Which of PN, PU, NU and PNU is promising for these sample sizes, and what to label next.
 
@@ -182,6 +190,10 @@ def advise(
         `pnu_risk`.
     error_rates : (float, float), optional
         Shares of positives and of negatives that the model gets wrong.
+    width : float, optional
+        Wished width of the 95 % interval of the error; `Advice.needed` then says how many labels it takes.
+    drawn : "by_class" or "random"
+        How these labels are to be drawn.
 
     Examples
     --------
@@ -214,6 +226,9 @@ def advise(
         unlabeled_enough=unlabeled_enough(psi, sizes[2]) if all(sizes) and limit < WORTHWHILE else inf,
         label_next=_label_next(rates, prior, sizes),
         narrowing=after_random_labels(belief),
+        needed=None
+        if width is None
+        else labels_for_width(width, belief, error_rates=rates, n_unlabeled=sizes[2], drawn=drawn),
     )
 
 

@@ -314,3 +314,11 @@ def test_a_helper_column_makes_the_error_surer(capsys, tmp_path):
     assert as_json(capsys, *basic[:-2], "--helper", "llm")["prior_interval"] is not None
     drawn = as_json(capsys, *basic[:-2], "--labels", "random")
     assert drawn["prior"] == pytest.approx(0.5, abs=0.02)
+
+
+def test_advice_says_how_many_labels_a_width_takes(capsys):
+    basic = ("advise", "--n-positive", 10, "--n-negative", 10, "--n-unlabeled", 1000, "--prior", 0.3)
+    by_class = as_json(capsys, *basic, "--width", 0.15)["labels_needed"]
+    assert by_class["positive"] == by_class["negative"] > 20
+    drawn = as_json(capsys, *basic, "--width", 0.15, "--labels", "random")["labels_needed"]
+    assert drawn["positive"] < drawn["negative"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,9 +11,11 @@ from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
     As,
     Delimiter,
+    Drawn,
     Drop,
     Encoding,
     Json,
+    LabelsDrawn,
     Missing,
     NoHeader,
     Positive,
@@ -33,6 +35,11 @@ def advise(
     n_negative: Annotated[int | None, typer.Option(min=0, help="Number of negative rows, without FILE.")] = None,
     n_unlabeled: Annotated[int | None, typer.Option(min=0, help="Number of unlabelled rows, without FILE.")] = None,
     errors: Annotated[float | None, typer.Option(min=0.001, max=0.5, help="Error rate on either class.")] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(min=0.001, max=0.999, help="Wished width of the 95 % interval of the error: how many labels?"),
+    ] = None,
+    labels_drawn: LabelsDrawn = None,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
@@ -44,7 +51,7 @@ def advise(
     no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
-    """Say whether unlabelled rows will help, and what to label next.
+    """Say whether unlabelled rows will help, what to label next and how many labels a wished certainty takes.
 
     From a table (FILE and --label), or from numbers (--n-positive, --n-negative, --n-unlabeled and --prior).
     """
@@ -52,7 +59,7 @@ def advise(
     if file is None:
         if n_positive is None or n_negative is None or n_unlabeled is None or not isinstance(theta, float | tuple):
             raise typer.BadParameter("name FILE and --label, or --n-positive, --n-negative, --n-unlabeled and --prior.")
-        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors), json)
+        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, labels_drawn), json)
         return
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
@@ -62,17 +69,29 @@ def advise(
     labels = table_labels(table, label, positive, unlabeled, remark)
     belief = settled_prior(theta, table, label, labels, drop, wanted)
     found_negative, found_positive = map(int, labels.counts)
-    show_facts(facts(belief, found_positive, found_negative, labels.n_unlabeled, errors), json)
+    sizes = found_positive, found_negative, labels.n_unlabeled
+    show_facts(facts(belief, *sizes, errors, width, labels_drawn), json)
 
 
-def facts(prior: Any, n_positive: int, n_negative: int, n_unlabeled: int, errors: float | None) -> dict[str, Any]:
+def facts(
+    prior: Any,
+    n_positive: int,
+    n_negative: int,
+    n_unlabeled: int,
+    errors: float | None,
+    width: float | None = None,
+    drawn: Drawn | None = None,
+) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
     from pnulearn.priors.given import read_prior as read_belief
 
     belief = read_belief(prior)
     rates = None if errors is None else (errors, errors)
-    advice = advice_for_sizes(n_positive, n_negative, n_unlabeled, belief, error_rates=rates)
+    how: Literal["by_class", "random"] = "random" if drawn is Drawn.random else "by_class"
+    sizes = n_positive, n_negative, n_unlabeled
+    advice = advice_for_sizes(*sizes, belief, error_rates=rates, width=width, drawn=how)
+    needed = advice.needed
     return {
         "rows": {"positive": n_positive, "negative": n_negative, "unlabelled": n_unlabeled},
         **prior_facts(belief),
@@ -83,5 +102,6 @@ def facts(prior: Any, n_positive: int, n_negative: int, n_unlabeled: int, errors
         "variance_ratio": advice.variance_ratio,
         "unlabelled_rows_for_most_of_it": round(advice.unlabeled_enough) if isfinite(advice.unlabeled_enough) else None,
         "label_next": advice.label_next,
+        **({} if needed is None else {"labels_needed": {"positive": needed.n_positive, "negative": needed.n_negative}}),
         "advice": str(advice),
     }

@@ -11,9 +11,11 @@ from pnulearn.metrics.curves import (
     pnu_roc_curve,
 )
 from pnulearn.metrics.estimate import Estimate, HelpedEstimate, RiskEstimate
+from pnulearn.metrics.planning import LabelsNeeded, labels_for_difference, labels_for_width
 from pnulearn.metrics.quality import Quality, count_decisions, judge_decisions
 from pnulearn.metrics.risk import estimate_risk, pnu_risk
 from pnulearn.metrics.scorer import make_pnu_scorer
+from pnulearn.metrics.suspects import Suspects, suspicious_rows
 from pnulearn.metrics.threshold import pnu_cost, pnu_f1, pnu_precision, pnu_recall, pnu_specificity
 
 __all__ = [
@@ -21,13 +23,17 @@ __all__ = [
     "Curve",
     "Estimate",
     "HelpedEstimate",
+    "LabelsNeeded",
     "Quality",
     "RiskEstimate",
+    "Suspects",
     "compare",
     "compare_scores",
     "count_decisions",
     "estimate_risk",
     "judge_decisions",
+    "labels_for_difference",
+    "labels_for_width",
     "make_pnu_scorer",
     "pnu_auc",
     "pnu_average_precision",
@@ -41,4 +47,5 @@ __all__ = [
     "pnu_risk",
     "pnu_roc_curve",
     "pnu_specificity",
+    "suspicious_rows",
 ]

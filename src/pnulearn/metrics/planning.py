@@ -1,0 +1,225 @@
+"""How many labels does it take? For an interval of a wished width, or to tell two models apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
+
+from pnulearn.metrics.rates import ContradictedPrior, rates_under, weighted_quantiles
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.given import read_prior, read_share
+from pnulearn.theory import Psi
+
+Drawn = Literal["by_class", "random"]
+MOST_LABELS = 100_000
+N_OUTCOMES = 4  # numbers of errors of either class that stand for all
+N_QUANTILES = 40
+
+
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """How many labels bring what is wished; `str()` says it in words.
+
+    Parameters
+    ----------
+    n_positive : int
+        Labelled positive rows in all; if labels are drawn at random, as many as are to be expected.
+    n_negative : int
+        The same of negative rows.
+    drawn : str
+        "by_class" or "random".
+    reached : float
+        Expected width of the interval with so many labels, or the power of the comparison.
+    wish : str
+        What they are for, in words.
+    """
+
+    n_positive: int
+    n_negative: int
+    drawn: Drawn
+    reached: float
+    wish: str
+
+    @property
+    def total(self) -> int:
+        """Labels of both classes."""
+        return self.n_positive + self.n_negative
+
+    def __str__(self) -> str:
+        number = (
+            f"{self.total} labels drawn at random"
+            if self.drawn == "random"
+            else f"{self.n_positive} labelled positive and {self.n_negative} labelled negative rows"
+        )
+        return f"{self.wish}: {number} in all."
+
+
+def labels_for_width(
+    width: float,
+    prior: Any,
+    *,
+    error_rates: tuple[float, float] = (0.2, 0.2),
+    n_unlabeled: int = 0,
+    drawn: Drawn = "by_class",
+    confidence: float = 0.95,
+) -> LabelsNeeded:
+    """Labels that bring the interval of the error rate to a width, high end minus low end, on average.
+
+    Parameters
+    ----------
+    width : float
+        Wished width, e.g. 0.05.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, or what is known about it. A prior that is not known may keep any number
+        of labels gathered by class from the wished width; labels drawn at random tell it as well.
+    error_rates : (float, float)
+        Shares of positives and of negatives that the model is thought to get wrong.
+    n_unlabeled : int
+        Unlabelled rows.
+    drawn : "by_class" or "random"
+        As many labels of either class, or labels drawn at random from the population.
+    confidence : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> print(labels_for_width(0.1, 0.3, n_unlabeled=2000))
+    95 % interval of the error no wider than 0.1: 79 labelled positive and 79 labelled negative rows in all.
+    """
+    belief, wish = read_prior(prior), read_share(width, "width")
+    _check_drawn(drawn)
+    read_share(confidence, "confidence")
+
+    def expected(n: int) -> float:
+        return expected_width(n, belief, error_rates, n_unlabeled, drawn, confidence)
+
+    n = _first(lambda n: expected(n) <= wish) if expected(MOST_LABELS) <= wish else None
+    if n is None:
+        raise ValueError(
+            f"No number of labels brings the interval to a width of {wish:g}: it stays at {expected(MOST_LABELS):.3f}, "
+            "because the prior is not known well enough. Draw labels at random, or narrow the prior."
+        )
+    text = f"{100 * confidence:g} % interval of the error no wider than {wish:g}"
+    return _needed(n, float(belief.mean), drawn, expected(n), text)
+
+
+def expected_width(
+    n: int,
+    belief: PriorEstimate,
+    error_rates: tuple[float, float],
+    n_unlabeled: int,
+    drawn: Drawn,
+    confidence: float,
+) -> float:
+    """Mean width of the interval over the errors that n labels of each class, or n at random, may show."""
+    theta = float(belief.mean)
+    sizes = np.array([n * theta, n * (1 - theta)]) if drawn == "random" else np.array([n, n], dtype=float)
+    sizes = np.maximum(np.round(sizes), 1)
+    if drawn == "random" and belief.spread:
+        belief = belief.combine(PriorEstimate.of_counts(sizes[::-1]))
+    called = theta * (1 - error_rates[0]) + (1 - theta) * error_rates[1]
+    outcomes = [_typical_shares(int(size), rate) for size, rate in zip(sizes, error_rates, strict=True)]
+    widths = []
+    for fnr, fpr in product(*outcomes):
+        share, size = np.array([fnr, fpr, called]), np.array([*sizes, n_unlabeled], dtype=float)
+        try:
+            priors, rates, probability = rates_under(share, size, belief, N_QUANTILES)
+        except ContradictedPrior:  # so many errors would not go with what U says
+            continue
+        low, high = weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
+        widths.append(high - low)
+    return float(np.mean(widths)) if widths else 1.0
+
+
+def _typical_shares(n: int, rate: float) -> list[float]:
+    levels = (np.arange(N_OUTCOMES) + 0.5) / N_OUTCOMES
+    return (binom.ppf(levels, n, rate) / n).tolist()
+
+
+def labels_for_difference(
+    difference: float,
+    prior: Any,
+    *,
+    disagreement: float,
+    n_unlabeled: int = 0,
+    drawn: Drawn = "by_class",
+    power: float = 0.8,
+    confidence: float = 0.95,
+) -> LabelsNeeded:
+    """Labels with which `compare` tells two models apart whose errors differ by that much.
+
+    Parameters
+    ----------
+    difference : float
+        Difference of the two error rates, e.g. 0.03.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population.
+    disagreement : float
+        Share of rows that the models decide differently; unlabelled rows show it.
+    n_unlabeled : int
+        Unlabelled rows.
+    drawn : "by_class" or "random"
+        As many labels of either class, or labels drawn at random from the population.
+    power : float
+        Probability of the right verdict.
+    confidence : float
+        Of the interval that gives the verdict.
+
+    Examples
+    --------
+    >>> print(labels_for_difference(0.05, 0.5, disagreement=0.1))
+    A difference of 0.05 found with probability 0.8: 154 labelled positive and 154 labelled negative rows in all.
+    """
+    gap, share = read_share(difference, "difference"), read_share(disagreement, "disagreement")
+    if gap > share:
+        raise ValueError(f"Models that disagree on {share:g} of the rows cannot differ by {gap:g} in their errors.")
+    theta, level = float(read_prior(prior).mean), read_share(power, "power")
+    _check_drawn(drawn)
+    z = float(ndtri((1 + read_share(confidence, "confidence")) / 2))
+
+    def reached(n: int) -> float:
+        one = max(share - gap**2, 1e-12)
+        if drawn == "random":
+            variance = one / n
+        else:
+            psi = Psi(theta**2 * one / n, (1 - theta) ** 2 * one / n, one / n_unlabeled if n_unlabeled else np.inf)
+            variance = psi.variance(psi.best_mix)
+        return float(ndtr(gap / sqrt(variance) - z))
+
+    n = _first(lambda n: reached(n) >= level)
+    if n is None:
+        raise ValueError(f"More than {MOST_LABELS:,} labels would be needed to find a difference of {gap:g}.")
+    return _needed(n, theta, drawn, reached(n), f"A difference of {gap:g} found with probability {level:g}")
+
+
+def _first(enough: Callable[[int], bool]) -> int | None:
+    """The least number of labels that is enough, by doubling and halving."""
+    high = 2
+    while not enough(high):
+        if high >= MOST_LABELS:
+            return None
+        high = min(2 * high, MOST_LABELS)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _needed(n: int, prior: float, drawn: Drawn, reached: float, wish: str) -> LabelsNeeded:
+    if drawn == "random":
+        positive = round(n * prior)
+        return LabelsNeeded(positive, n - positive, drawn, reached, wish)
+    return LabelsNeeded(n, n, drawn, reached, wish)
+
+
+def _check_drawn(drawn: str) -> None:
+    if drawn not in ("by_class", "random"):
+        raise ValueError(f"drawn must be 'by_class' or 'random', got {drawn!r}.")
