@@ -220,7 +220,8 @@ class Labeler:
         codes = np.concatenate([sample.codes, self.given[before]])
         of_drawn = np.maximum(sample.training_weight, 0) ** TEMPER if self.is_judging else np.ones(len(sample))
         weight = np.concatenate([of_drawn, np.ones(len(before))])
-        opinion = self._learner.learn(rows, codes, weight, as_prior(shares) if shares else None)
+        prior = as_prior(shares) if shares else None
+        opinion = self._learner.learn(rows, codes, weight, prior, is_judged=self.is_judging)
         every = np.full(self.n_rows, UNLABELED)
         every[rows] = codes
         chances = self._urn.weigh(opinion, every, left, np.concatenate([asked, before]), len(self.classes))
