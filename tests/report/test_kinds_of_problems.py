@@ -47,6 +47,7 @@ def test_without_unlabelled_rows_there_is_nothing_to_label(tmp_path):
     assert "columns-section" in page
 
 
+@pytest.mark.filterwarnings("ignore:Class 'b' has a single labelled row")
 def test_a_class_with_a_single_labelled_row_is_reported_on(tmp_path):
     """That row is never held out, so no rate of its class is known from labels."""
     first = []

@@ -1,88 +1,76 @@
-"""What the unlabelled rows buy, on data that comes with scikit-learn."""
+"""What the package does, from a messy table to a decision, and what unlabelled rows buy and do not buy."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
-from sklearn.preprocessing import minmax_scale
 
-from pnulearn._arrays import AnyArray
-from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn.laboratory.exhibits import EXHIBITS, MODELS
+from pnulearn.laboratory.shop import shop_table, shop_truth
+from pnulearn.report.columns import look_at_columns
+from pnulearn.report.sentences import say_columns
+from pnulearn.tables import read_table
+from pnulearn.tables.model import Fitted, fit_table
+from pnulearn.tables.verdict import percent, reach_verdict
 
-N_MALIGNANT, N_BENIGN, N_UNLABELED = 21, 9, 300
-SEEDS = range(6)
-MODELS = {
-    "labelled rows only": "supervised, which takes the class ratio of the labels for granted",
-    "PN": "the labelled rows, weighted to the class prior found from the unlabelled ones",
-    "PNU": "all rows in the risk",
-}
+REPORT = "shop-report.html"
+SEEDS = range(5)
 
 
 def run() -> None:
-    """Hide most labels of the breast-cancer data, shift the labelled class ratio, compare PN with PNU."""
+    """Fit the shop's table, check the verdict against the truth, write a report; then the two exhibits."""
     start = time.perf_counter()
-    X, malignant = load_data()
-    n_labeled = N_MALIGNANT + N_BENIGN
-    print(f"Breast cancer: {len(X)} tumours, {X.shape[1]} columns, {malignant.mean():.0%} malignant.")
+    try:
+        _show_shop()
+    except ImportError as error:  # tables need more than the core
+        print(f"{error}\n")
+    for name in EXHIBITS:
+        _show_exhibit(name)
     print(
-        f"Labels kept: {N_MALIGNANT} malignant and {N_BENIGN} benign, which is {N_MALIGNANT / n_labeled:.0%} malignant."
+        "Unlabelled rows pay where labels are few and the model errs unequally on the two classes; where a few labels\n"
+        "are enough, they hardly matter. Before you fit, `pnulearn advise` says which it will be; afterwards the report\n"
+        "does, beside an honest supervised model."
     )
-    print(f"{N_UNLABELED} rows are unlabelled, the rest is for testing.\n")
-    for name, words in MODELS.items():
-        print(f"  {name:18} {words}")
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+def _show_shop() -> None:
+    path, truth = shop_table(), shop_truth()
+    print(f"A shop has {len(truth):,} customers. It phoned 100 of them, picked at random: would they renew?")
+    print(f"$ pnulearn fit {path.name} --label renews --labels random --report {REPORT}\n")
+    fitted = fit_table(read_table(path), "renews", sampling="single_set", command=f"pnulearn fit {path.name} ...")
+    print(reach_verdict(fitted.model, fitted.narrow_prior()).headline)
+    print(say_columns(look_at_columns(fitted).importances))
+    unseen = fitted.codes < 0
+    said = fitted.model.predict(fitted.table).labels == "yes"
+    print(
+        f"The truth, which the model never saw: it errs on {percent(np.mean(said[unseen] != truth[unseen]))} of the "
+        f"{unseen.sum():,} customers who were not phoned."
+    )
+    _write_report(fitted)
+
+
+def _write_report(fitted: Fitted) -> None:
+    try:
+        from pnulearn.report import write_report
+
+        write_report(fitted, REPORT)
+    except (ImportError, OSError) as error:
+        print(f"No report was written: {error}\n")
+    else:
+        print(f"The report: open {Path(REPORT).resolve()} in a browser.\n")
+
+
+def _show_exhibit(name: str) -> None:
+    exhibit = EXHIBITS[name]
+    print(f"{name.capitalize()}: {exhibit.question}")
+    print(
+        f"{exhibit.n_positive} + {exhibit.n_negative} labels, {exhibit.n_unlabeled} unlabelled rows, "
+        f"{percent(exhibit.prior)} positive, {len(SEEDS)} draws. Mean test error:"
+    )
+    errors = np.mean([exhibit.errors(seed) for seed in SEEDS], axis=0)
+    for model, error in zip(MODELS, errors, strict=True):
+        print(f"  {model:22}{100 * error:7.1f} %")
     print()
-    errors = [_errors(X, malignant, seed) for seed in SEEDS]
-    print(f"\n{'Test error':12}" + "".join(f"{title:>20}" for title in MODELS))
-    for seed, row in zip(SEEDS, errors, strict=True):
-        _print_row(f"seed {seed}", row)
-    _print_row("mean", np.mean(errors, axis=0))
-    print(f"\n{time.perf_counter() - start:.1f} s")
-
-
-def _errors(X: AnyArray, malignant: AnyArray, seed: int) -> list[float]:
-    """Test errors of the three models; the first seed's PNU model is described."""
-    y, test = hide_labels(malignant, seed)
-    train = np.setdiff1d(np.arange(len(X)), test)
-    labeled = np.flatnonzero(~np.isnan(y))
-    supervised = PNUClassifier("pn", random_state=seed).fit(X[labeled], y[labeled])
-    pn = PNUClassifier("pn", random_state=seed).fit(X[train], y[train])
-    pnu = PNUClassifier(random_state=seed).fit(X[train], y[train])
-    if seed == SEEDS[0]:
-        _describe(pnu, malignant[train].mean())
-    return [float(np.mean(model.predict(X[test]) != malignant[test])) for model in (supervised, pn, pnu)]
-
-
-def _print_row(name: str, errors: list[float] | AnyArray) -> None:
-    print(f"{name:12}" + "".join(f"{error:>20.1%}" for error in errors))
-
-
-def load_data() -> tuple[AnyArray, AnyArray]:
-    """Features scaled to [0, 1], and 1.0 for malignant."""
-    X, benign = load_breast_cancer(return_X_y=True)
-    return minmax_scale(X), 1.0 - benign
-
-
-def hide_labels(malignant: AnyArray, seed: int) -> tuple[AnyArray, AnyArray]:
-    """y with NaN for hidden labels, and the numbers of the test rows."""
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(malignant))
-    labeled = np.concatenate(
-        [order[malignant[order] == value][:count] for value, count in ((1, N_MALIGNANT), (0, N_BENIGN))]
-    )
-    rest = order[~np.isin(order, labeled)]
-    y = np.full(len(malignant), np.nan)
-    y[labeled] = malignant[labeled]
-    return y, rest[N_UNLABELED:]
-
-
-def _describe(model: PNUClassifier, true_share: float) -> None:
-    """What the search found out on the way."""
-    interval = ""
-    if model.prior_interval_ is not None:
-        interval = ", interval {:.2f} to {:.2f}".format(*model.prior_interval_)
-    print(f"Class prior: {model.prior_:.2f}{interval} (true share in these rows: {true_share:.2f})")
-    print(f"Searched: {model.search_.weight.size} candidates x {model.cv} folds")
-    print(f"Best candidate: mix {model.mix_:+.1f}, alpha {model.alpha_:g}, bandwidth {model.bandwidth_:.2f}")
-    print(f"Validation risk: {model.risk_}")
