@@ -1,18 +1,17 @@
 """Take the pictures of a report that the documentation shows: python docs/screenshots.py (needs playwright, Chromium).
 
-The table is made up: 30 buyers, 20 who did not buy, 2,000 customers of whom nobody knows, and a column of text.
+The table is that of the tutorial: customers of a shop, of whom a hundred were asked.
 """
 
 from __future__ import annotations
 
-import csv
 import shutil
 import tempfile
 from pathlib import Path
 
-import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
+from pnulearn.laboratory.shop import shop_table
 from pnulearn.report import write_report
 from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
@@ -20,31 +19,13 @@ from pnulearn.tables.model import fit_table
 STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 SHOTS = {  # name: width, height, colour scheme, section at the top (none: the head of the page)
-    "report-desktop": (820, 1150, "light", None),
-    "report-dark": (820, 900, "dark", "help-section"),
-    "report-phone": (360, 760, "light", None),
-    "report-phone-dark": (360, 760, "dark", "validation-section"),
+    "report-desktop": (900, 900, "light", None),
+    "report-columns": (900, 1150, "light", "columns-section"),
+    "report-line": (900, 760, "light", "line-section"),
+    "report-dark": (900, 700, "dark", "ladder-section"),
+    "report-phone": (390, 800, "light", None),
+    "report-phone-dark": (390, 800, "dark", "columns-section"),
 }
-
-
-def customers(path: Path) -> None:
-    """A table in which buyers are older, spend more and come more often."""
-    rng = np.random.default_rng(0)
-    bought = rng.random(2050) < 0.35
-    labels = np.full(len(bought), "", dtype=object)
-    labels[np.flatnonzero(bought)[:30]], labels[np.flatnonzero(~bought)[:20]] = "yes", "no"
-    home = np.where(rng.random(2050) < 0.3 + 0.3 * bought, "Łódź", rng.choice(["São Paulo", "Graz"], 2050))
-    columns = {
-        "age": rng.normal(40 + 8 * bought, 10).round(1),
-        "spend": rng.gamma(2 + 2 * bought, 20).round(2),
-        "visits": rng.poisson(3 + 3 * bought),
-        "city": home,
-        "bought": labels,
-    }
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def shoot(browser: Browser, address: str, name: str) -> None:
@@ -58,10 +39,11 @@ def shoot(browser: Browser, address: str, name: str) -> None:
 
 
 def main() -> None:
+    command = "pnulearn fit shop.csv --label renews --labels random --model shop.pnu --report report.html"
+    fitted = fit_table(read_table(shop_table()), "renews", sampling="single_set", command=command)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        table, report = Path(folder) / "customers.csv", Path(folder) / "report.html"
-        customers(table)
-        write_report(fit_table(read_table(table), "bought"), report)
+        report = Path(folder) / "report.html"
+        write_report(fitted, report)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for name in SHOTS:
             shoot(browser, report.as_uri(), name)

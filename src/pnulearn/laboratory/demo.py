@@ -29,9 +29,9 @@ def run() -> None:
     for name in EXHIBITS:
         _show_exhibit(name)
     print(
-        "Unlabelled rows pay where labels are few and the model errs unequally on the two classes; where a few labels\n"
-        "are enough, they hardly matter. Before you fit, `pnulearn advise` says which it will be; afterwards the report\n"
-        "does, beside an honest supervised model."
+        "Unlabelled rows pay where labels are few and the model errs unequally on the two classes; where a few\n"
+        "labels are enough, they hardly matter. Before you fit, `pnulearn advise` says which it will be; afterwards\n"
+        "the report does, beside an honest supervised model."
     )
     print(f"\n{time.perf_counter() - start:.0f} s")
 

@@ -8,6 +8,7 @@ from pnulearn.inspection.importance import ColumnImportance
 from pnulearn.report.ladder import Rung
 
 FEW = 3
+SAME = 0.05  # points
 INSTEAD = {
     "labels alone": "here labels alone do better, so pass --risk pn, and doubt the prior.",
     "labels and prior": "here the unlabelled rows do harm, so pass --risk pn.",
@@ -43,6 +44,8 @@ def _say_rung(rung: Rung) -> str:
     }[rung.name]
     value, low, high = (100 * part for part in (rung.rise.value, rung.rise.low, rung.rise.high))
     if low <= 0 <= high:
+        if abs(value) < SAME:
+            return f"{words} errs as often as this model, give or take ({low:+.1f} to {high:+.1f} points)."
         gap = f"{abs(value):.1f} points {'more' if value >= 0 else 'less'} often"
         return f"{words} errs {gap} than this model, which chance alone could explain ({low:+.1f} to {high:+.1f})."
     if low > 0:
