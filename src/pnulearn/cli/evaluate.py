@@ -34,6 +34,7 @@ from pnulearn.cli.prior import prior_facts, random_prior, settled_prior
 if TYPE_CHECKING:
     from pnulearn._arrays import AnyArray
     from pnulearn._problem.labels import Labels
+    from pnulearn.metrics.estimate import RiskEstimate
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
 
@@ -55,6 +56,7 @@ def evaluate(
     weights: Weights = None,
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
+    report: Annotated[Path | None, typer.Option(help="Write an HTML page about the evaluation here.")] = None,
     kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
@@ -92,7 +94,10 @@ def evaluate(
     theta = _from_labels(theta, labels, labels_drawn)
     belief = settled_prior(theta, table, label, labels, [*dropped, *judged], wanted)
     opinions, weight = _opinions(table, helper, labels), read_weights(table, origins.weights)
-    show_facts(_judge(labels, scores, belief, confidence, weight, opinions), json)
+    risk, alone = _judge(labels, scores, belief, confidence, weight, opinions)
+    if report is not None:
+        _write_page(report, file, score or str(model), labels, scores, belief, risk, alone, table)
+    show_facts(_facts(labels, belief, risk, alone), json)
 
 
 def _from_labels(prior: Any, labels: Labels, drawn: Drawn | None) -> Any:
@@ -152,26 +157,54 @@ def _judge(
     confidence: float,
     weight: AnyArray | None = None,
     opinions: list[AnyArray] | None = None,
-) -> dict[str, Any]:
+) -> tuple[RiskEstimate, RiskEstimate | None]:
+    """The error rate, and without the helper if there is one."""
     from pnulearn.metrics.helper import estimate_with_helper
     from pnulearn.metrics.risk import estimate_risk, loss_samples
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]
     weights = None if weight is None else [weight[labels.codes == code] for code in (1, 0, -1)]
-    risk = estimate_risk(groups, prior, confidence=confidence, weights=weights)
-    helped: dict[str, Any] = {}
-    if opinions is not None:
-        alone = risk
-        risk = estimate_with_helper(alone, loss_samples(groups, weights=weights), opinions, prior, "rate")
-        helped = {"helper": risk.helper, "interval_without_helper": [alone.low, alone.high]}
+    alone = estimate_risk(groups, prior, confidence=confidence, weights=weights)
+    if opinions is None:
+        return alone, None
+    return estimate_with_helper(alone, loss_samples(groups, weights=weights), opinions, prior, "rate"), alone
+
+
+def _facts(labels: Labels, prior: PriorEstimate, risk: RiskEstimate, alone: RiskEstimate | None) -> dict[str, Any]:
     names = [str(name) for name in labels.classes.tolist()]
+    n_negative, n_positive = map(int, labels.counts)
+    helped: dict[str, Any] = {}
+    if alone is not None:
+        helped = {"helper": getattr(risk, "helper", 0.0), "interval_without_helper": [alone.low, alone.high]}
     return {
         "error_rate": risk.value,
         "standard_error": risk.stderr,
         "interval": [risk.low, risk.high],
-        "confidence": confidence,
+        "confidence": risk.confidence,
         **prior_facts(prior),
         "mix": risk.mix,
         **helped,
-        "rows": {names[1]: len(groups[0]), names[0]: len(groups[1]), "unlabelled": len(groups[2])},
+        "rows": {names[1]: n_positive, names[0]: n_negative, "unlabelled": labels.n_unlabeled},
     }
+
+
+def _write_page(
+    path: Path,
+    source: Any,
+    subject: str,
+    labels: Labels,
+    scores: AnyArray,
+    prior: PriorEstimate,
+    risk: RiskEstimate,
+    alone: RiskEstimate | None,
+    table: Table,
+) -> None:
+    from pnulearn.report.evaluation import Judged, write_evaluation
+
+    negative, positive = (str(name) for name in labels.classes.tolist())
+    column = table.column(subject) if subject in table.names else None
+    values = column.values if column is not None and column.is_numeric else None
+    probabilities = values if values is not None and values.min() >= 0 and values.max() <= 1 else None
+    judged = Judged(str(source), subject, (negative, positive), labels.codes, scores, prior, risk, alone, probabilities)
+    write_evaluation(judged, path)
+    remark(f"The page is in {path}.")
