@@ -58,6 +58,9 @@ lock: $(STAMP)
 
 bench: $(VENV)/.bench
 	$(PY) benchmarks/search_speed.py
+	$(PY) benchmarks/many_rows.py
+	$(PY) benchmarks/sparse_text.py
+	$(PY) benchmarks/command_line.py 200000 --commands predict hand
 
 # uv installs in seconds; pip does the same where uv cannot be had.
 $(STAMP): pyproject.toml requirements.lock
