@@ -2,6 +2,7 @@
 
 from pnulearn.metrics.auc import pnu_auc
 from pnulearn.metrics.comparison import Comparison, compare, compare_scores
+from pnulearn.metrics.confusion import Confusion, pnu_confusion
 from pnulearn.metrics.curves import (
     Curve,
     pnu_average_precision,
@@ -20,6 +21,7 @@ from pnulearn.metrics.threshold import pnu_cost, pnu_f1, pnu_precision, pnu_reca
 
 __all__ = [
     "Comparison",
+    "Confusion",
     "Curve",
     "Estimate",
     "HelpedEstimate",
@@ -38,6 +40,7 @@ __all__ = [
     "pnu_auc",
     "pnu_average_precision",
     "pnu_best_threshold",
+    "pnu_confusion",
     "pnu_cost",
     "pnu_f1",
     "pnu_precision",
