@@ -204,7 +204,7 @@ def test_three_classes_and_any_classifier():
     X, truth = make_blobs(200, centers=3, random_state=1)
     names = ["a", "b", "c"]
     for model in (None, LogisticRegression()):
-        labeler = Labeler(X, classes=names, model=model, refit_every=15)
+        labeler = Labeler(X, classes=names, model=model, refit_every=45)
         label(labeler, truth, 45, names)
         standing = labeler.estimate()
         assert standing.error.low <= np.mean(labeler.model.predict(X) != truth) <= standing.error.high

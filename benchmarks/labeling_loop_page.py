@@ -1,0 +1,186 @@
+"""The page of benchmarks/labeling_loop.py: from rows to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+CHECKED = (20, 30, 40, 60, 80, 120)
+METHODS = {
+    "random": "all rows at random",
+    "mixture": "our mixture",
+    "uncertainty": "scikit-activeml's uncertainty",
+    "by class": "as many of either class",
+}
+HALVES = {
+    "Sets that the mixture was not chosen on": ("phoneme", "magic", "spambase", "phishing"),
+    "Sets that it was chosen on": ("banana", "image", "waveform", "german"),
+}
+WIDTHS = (0.15, 0.1)
+TARGETS = (0.5, 0.25, 0.1)  # of the way from the error at 20 labels to the lowest one
+Row = dict[str, Any]
+
+
+def page(rows: list[Row]) -> str:
+    runs = {(row["set"], row["run"]) for row in rows}
+    parts = [
+        "# The labelling loop",
+        f"{len(runs)} runs on {len({name for name, _ in runs})} real sets, each from no label on, by "
+        "`benchmarks/labeling_loop.py`. Pools of 1,000 rows (half of a set that has fewer than 1,500); errors on "
+        "at most 2,000 other rows, in %. Intervals are stated at 95 %, for all times together. The first 20 rows of "
+        "random and mixture are the same.",
+    ]
+    for title, names in HALVES.items():
+        some = [row for row in rows if row["set"] in names]
+        if some:
+            parts += [f"## {title}", f"{', '.join(names)}; {count(some)} runs.", *tables(some)]
+    parts += ["## Labels that an error takes", needed_labels(rows), "## By set, after 60 labels", by_set(rows)]
+    return "\n\n".join(parts)
+
+
+def count(rows: list[Row]) -> int:
+    return len({(row["set"], row["run"]) for row in rows})
+
+
+def tables(rows: list[Row]) -> Iterator[str]:
+    yield "Error of the model:"
+    yield table(
+        "labels", CHECKED, [(METHODS[m], [percent(mean(rows, m, n, "error")) for n in CHECKED]) for m in present(rows)]
+    )
+    gain = [difference(rows, n) for n in CHECKED]
+    yield table("labels", CHECKED, [("mixture less random, with standard error", gain)])
+    yield "Cover of the stated error and of the stated share of positives, and the mean half-width of either:"
+    yield table("labels", CHECKED, list(cover_lines(rows)))
+    yield "Stopping when the error's interval is as narrow as wished for (looking at the numbers of labels above):"
+    yield table("wished", [f"± {100 * width:.0f} %" for width in WIDTHS], list(stop_lines(rows)))
+    yield "Distance of the prior in use from the truth (stated with an interval by the first two only):"
+    yield table(
+        "labels", CHECKED, [(METHODS[m], [number(mean(rows, m, n, "prior")) for n in CHECKED]) for m in present(rows)]
+    )
+
+
+def present(rows: list[Row]) -> list[str]:
+    return [method for method in METHODS if any(row["method"] == method for row in rows)]
+
+
+def points(rows: list[Row], method: str, n: int) -> dict[tuple[str, int], Row]:
+    found = {}
+    for row in rows:
+        for point in row["points"]:
+            if row["method"] == method and point["n"] == n:
+                found[row["set"], row["run"]] = point | {"truth": row["prior"]}
+    return found
+
+
+def mean(rows: list[Row], method: str, n: int, what: str) -> float:
+    """Over the runs of this method, which for the first three are the same."""
+    some = points(rows, method, n).values()
+    if what == "prior":
+        return float(np.mean([abs(p["prior"][0] - p["truth"]) for p in some if "prior" in p] or [np.nan]))
+    return float(np.mean([p[what] for p in some] or [np.nan]))
+
+
+def difference(rows: list[Row], n: int) -> str:
+    ours, random = points(rows, "mixture", n), points(rows, "random", n)
+    gaps = 100 * np.array([ours[key]["error"] - random[key]["error"] for key in ours if key in random])
+    return f"{gaps.mean():+.1f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.1f}" if len(gaps) > 1 else ""
+
+
+def cover_lines(rows: list[Row]) -> Iterator[tuple[str, list[str]]]:
+    for method in ("random", "mixture"):
+        every = [points(rows, method, n).values() for n in CHECKED]
+        held = [[p["stated"][1] <= p["error"] <= p["stated"][2] for p in some] for some in every]
+        yield f"{METHODS[method]}: cover, error", [percent(np.mean(one)) for one in held]
+        yield f"{METHODS[method]}: ±, error", [percent(np.mean([half(p["stated"]) for p in some])) for some in every]
+        held = [[p["prior"][1] <= p["truth"] <= p["prior"][2] for p in some] for some in every]
+        yield f"{METHODS[method]}: cover, share", [percent(np.mean(one)) for one in held]
+        yield f"{METHODS[method]}: ±, share", [percent(np.mean([half(p["prior"]) for p in some])) for some in every]
+
+
+def half(stated: list[float]) -> float:
+    return (stated[2] - stated[1]) / 2
+
+
+def stop_lines(rows: list[Row]) -> Iterator[tuple[str, list[str]]]:
+    for method in ("random", "mixture"):
+        for what, truth in (("stated", "error"), ("prior", "truth")):
+            cells = []
+            for width in WIDTHS:
+                stopped = list(stops(rows, method, what, width))
+                held = [p[what][1] <= p[truth] <= p[what][2] for p in stopped]
+                labels = np.mean([p["n"] for p in stopped]) if stopped else np.nan
+                cells.append(f"{percent(np.mean(held or [np.nan]))} of {len(held)}, after {labels:.0f} labels")
+            name = "error" if what == "stated" else "share"
+            yield f"{METHODS[method]}: cover of the {name}", cells
+
+
+def stops(rows: list[Row], method: str, what: str, width: float) -> Iterator[Row]:
+    """The first point of every run whose interval is narrow enough."""
+    for row in rows:
+        if row["method"] == method:
+            known = [p for p in row["points"] if p["n"] in CHECKED and half(p[what]) <= width]
+            yield from ({**p, "truth": row["prior"]} for p in known[:1])
+
+
+def needed_labels(rows: list[Row]) -> str:
+    """Labels at which the mean curve of a set falls to targets between its first and its lowest error."""
+    lines = []
+    for name in sorted({row["set"] for row in rows}):
+        some = [row for row in rows if row["set"] == name]
+        curve = np.array([mean(some, "random", n, "error") for n in CHECKED])
+        if np.isnan(curve).any():
+            continue
+        cells = []
+        for part in TARGETS:
+            target = curve[-1] + part * (curve[0] - curve[-1])
+            reached = [
+                reach([mean(some, m, n, "error") for n in CHECKED], target)
+                for m in ("random", "mixture", "uncertainty")
+            ]
+            cells.append(" / ".join("-" if np.isnan(n) else f"{n:.0f}" for n in reached))
+        lines.append((name, cells))
+    heads = [f"{100 * (1 - part):.0f} % of the way" for part in TARGETS]
+    note = (
+        "Random / mixture / uncertainty, on the way from the error of random rows at 20 labels to theirs at 120; read "
+        "off mean curves."
+    )
+    return f"{note}\n\n{table('set', heads, lines)}"
+
+
+def reach(curve: list[float], target: float) -> float:
+    """The number of labels at which a curve first falls to a target, between its points by a straight line."""
+    for k, value in enumerate(curve):
+        if value <= target:
+            if k == 0:
+                return float(CHECKED[0])
+            before = curve[k - 1]
+            return CHECKED[k - 1] + (CHECKED[k] - CHECKED[k - 1]) * (before - target) / (before - value)
+    return np.nan
+
+
+def by_set(rows: list[Row]) -> str:
+    lines = []
+    for name in sorted({row["set"] for row in rows}):
+        some = [row for row in rows if row["set"] == name]
+        held = [
+            p["stated"][1] <= p["error"] <= p["stated"][2] for n in CHECKED for p in points(some, "mixture", n).values()
+        ]
+        errors = [percent(mean(some, method, 60, "error")) for method in METHODS]
+        lines.append((name, [*errors, percent(np.mean(held))]))
+    return table("set", [*METHODS.values(), "cover, mixture, all numbers"], lines)
+
+
+def percent(share: Any) -> str:
+    return "" if np.isnan(share) else f"{100 * share:.1f}"
+
+
+def number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}"
+
+
+def table(corner: str, heads: Any, lines: list[tuple[str, list[str]]]) -> str:
+    rule = "|---" * (len(list(heads)) + 1) + "|"
+    body = [f"| {name} | {' | '.join(cells)} |" for name, cells in lines]
+    return "\n".join([f"| {corner} | {' | '.join(map(str, heads))} |", rule, *body])
