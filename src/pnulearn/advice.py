@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._machine.extras import import_extra
+from pnulearn._machine.notebook import show_facts
 from pnulearn.metrics.planning import LabelsNeeded, labels_for_width
 from pnulearn.metrics.scorer import decode_for
 from pnulearn.priors.given import read_prior
@@ -127,6 +128,16 @@ class Advice:
     @property
     def _reason(self) -> str:
         return _NO_UNLABELED if self.best == "pn" and not self.n_unlabeled else _REASONS[self.best]
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "labels": f"{self.n_positive} positive, {self.n_negative} negative",
+            "unlabelled rows": f"{self.n_unlabeled:,}",
+            "prior": f"{self.prior:.3g}",
+            "variance with them, against labels alone": f"{100 * self.variance_ratio:.0f} %",
+            "label next": f"a {self.label_next} row",
+        }
+        return show_facts("advice", facts | {"in words": str(self)})
 
     def __str__(self) -> str:
         basis = "measured" if self.measured else "assumed"

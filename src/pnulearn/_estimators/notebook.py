@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._machine.notebook import show_facts
 
 
 def learnt_table(model: Any) -> str:
     """An HTML table of the facts a reader wants first, with everything escaped; empty before fitting."""
     if not hasattr(model, "search_"):
         return ""
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts(model).items())
-    style = "text-align:left;border-collapse:collapse;font-variant-numeric:tabular-nums"
-    return f'<table class="pnulearn" style="{style}"><caption>learnt</caption><tbody>{rows}</tbody></table>'
+    return show_facts("learnt", facts(model))
 
 
 def facts(model: Any) -> dict[str, str]:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._machine.notebook import show_rows
 
 NEGLIGIBLE = 1e-3
+
+SHOWN = 10  # candidates in a notebook
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class SearchTable:
         """One dictionary per candidate, best first, ready for a data frame."""
         order = np.lexsort([self.squared.ravel(), self.zero_one.ravel()])
         return [self._row(place) for place in zip(*np.unravel_index(order, self.weight.shape), strict=True)]
+
+    def _repr_html_(self) -> str:
+        rows = sorted(self.rows(), key=lambda row: -row["weight"])[:SHOWN]
+        caption = f"{self.weight.size} candidates, those with most weight first"
+        return show_rows(caption, list(rows[0]), [[f"{value:.3g}" for value in row.values()] for row in rows])
 
     def _row(self, place: tuple[Any, ...]) -> dict[str, Any]:
         named = {name: float(axis[i]) for (name, axis), i in zip(self.values.items(), place, strict=True)}

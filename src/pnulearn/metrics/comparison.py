@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
+from pnulearn._machine.notebook import show_rows
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.risk import estimate_risk
@@ -88,6 +89,12 @@ class Comparison:
             f"risks {self.first.value:.4f} and {self.second.value:.4f}, difference {self.difference:+.4f} "
             f"[{self.low:+.4f}, {self.high:+.4f}]: {words[self.verdict]}"
         )
+
+    def _repr_html_(self) -> str:
+        models = {"first model": self.first, "second model": self.second}
+        rows = [(name, f"{one.value:.4f}", f"{one.low:.4f}", f"{one.high:.4f}") for name, one in models.items()]
+        rows.append(("difference", f"{self.difference:+.4f}", f"{self.low:+.4f}", f"{self.high:+.4f}"))
+        return show_rows(str(self).partition(": ")[2], ("", "risk", "from", "to"), rows)
 
 
 def compare(

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from scipy.special import expit, logit, ndtri
 
+from pnulearn._machine.notebook import show_facts
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -43,6 +45,14 @@ class Estimate:
         interval = f"{100 * self.confidence:g} % interval {self.low:.4f} to {self.high:.4f}"
         return f"{self.value:.4f} ± {self.stderr:.4f}, {interval}"
 
+    def _repr_html_(self) -> str:
+        return show_facts("estimate", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        interval = f"{100 * self.confidence:g} % interval"
+        span = f"{self.low:.4f} to {self.high:.4f}"
+        return {"value": f"{self.value:.4f}", "standard error": f"{self.stderr:.4f}", interval: span}
+
 
 @dataclass(frozen=True)
 class RiskEstimate(Estimate):
@@ -73,6 +83,9 @@ class RiskEstimate(Estimate):
 
     def __str__(self) -> str:
         return f"{super().__str__()} (mix {self.mix:.2f})"
+
+    def _facts(self) -> dict[str, str]:
+        return super()._facts() | {"mix": f"{self.mix:.2f}"}
 
 
 @dataclass(frozen=True)
