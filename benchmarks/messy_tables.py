@@ -1,16 +1,16 @@
-"""`pnulearn fit` on messy tables against a scikit-learn pipeline built by hand for each, and its cost on a large one.
+"""`pnulearn fit` on messy tables against a scikit-learn pipeline built by hand for each.
 
-python benchmarks/messy_tables.py [--draws 10] writes results/messy-tables.md
+    python benchmarks/messy_tables.py [--draws 20] writes results/messy-tables.md
+
+Every draw is appended to results/rows/messy-tables.jsonl when it is done, and a second run goes on where the first
+stopped.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
-import sys
+import json
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +24,12 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from pnulearn import PNUClassifier
 from pnulearn.laboratory.messy import MAKERS, MessyTable
-from pnulearn.tables import learn_plan, read_table
+from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
 
 N_TRAIN, N_LABELED, N_TEST = 1_000, 100, 3_000
-LARGE = (200_000, 30)
+RESULTS = Path(__file__).parents[1] / "results"
+ROWS = RESULTS / "rows" / "messy-tables.jsonl"
 
 
 def by_hand(name: str):
@@ -84,97 +85,45 @@ def take(table: MessyTable, rows: np.ndarray) -> MessyTable:
     return MessyTable(clean, cells, table.truth[rows], table.label, table.words, table.delimiter, table.encoding)
 
 
-def write_large(path: Path) -> None:
-    """Numbers, tails, gaps, categories, cities, dates and flags, thirty columns in all."""
-    rng = np.random.default_rng(0)
-    n = LARGE[0]
-    columns = {f"number {k}": rng.normal(size=n).round(4) for k in range(14)}
-    columns |= {f"tail {k}": rng.lognormal(size=n).round(3) for k in range(4)}
-    columns |= {f"gaps {k}": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(3)) for k in range(3)}
-    columns |= {f"kind {k}": rng.choice(list("abcdef"), n) for k in range(4)}
-    columns |= {f"city {k}": np.char.add("city ", rng.integers(0, 90, n).astype(str)) for k in range(2)}
-    columns |= {f"day {k}": np.datetime64("2020-01-01") + rng.integers(0, 2000, n) for k in range(2)}
-    columns["member"] = rng.choice(["yes", "no"], n)
-    pd.DataFrame(columns).to_csv(path, index=False)
+def read_rows(path: Path) -> list[dict]:
+    """Rows that earlier runs wrote."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def ours(path: str) -> int:
-    table = read_table(path)
-    return learn_plan(table).features(table)[0].shape[1]
+def run(draws: int) -> None:
+    done = {(row["table"], row["draw"]) for row in read_rows(ROWS)}
+    with tempfile.TemporaryDirectory() as folder, open(ROWS, "a", encoding="utf-8") as out:
+        for draw in range(draws):
+            for name in MAKERS:
+                if (name, draw) not in done:
+                    ours, others, always = map(float, one_draw(name, draw, Path(folder)))
+                    row = {"table": name, "draw": draw, "ours": ours, "by hand": others, "always": always}
+                    print(json.dumps(row), file=out, flush=True)
 
 
-def pandas_route(path: str) -> int:
-    frame = pd.read_csv(path)
-    for name in ("day 0", "day 1"):
-        day = pd.to_datetime(frame.pop(name))
-        frame[f"{name} age"] = (day.max() - day).dt.days
-        for cycle, length in (("weekday", 7), ("dayofyear", 365.2425)):
-            angle = 2 * np.pi * getattr(day.dt, cycle) / length
-            frame[f"{name} {cycle} cos"], frame[f"{name} {cycle} sin"] = np.cos(angle), np.sin(angle)
-    words = [name for name in frame if name.startswith(("kind", "member"))]
-    cities = [name for name in frame if name.startswith("city")]
-    tails = [name for name in frame if name.startswith("tail")]
-    numbers = [name for name in frame if name not in {*words, *cities, *tails}]
-    number = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    few = OneHotEncoder(max_categories=46, handle_unknown="infrequent_if_exist", sparse_output=False)
-    tail = make_pipeline(FunctionTransformer(np.log), number)
-    return (
-        make_column_transformer((number, numbers), (tail, tails), (few, [*words, *cities]))
-        .fit_transform(frame)
-        .shape[1]
-    )
-
-
-def cost(route: str, path: Path) -> tuple[float, float, int]:
-    """Processor seconds and peak memory in a process of its own."""
-    out = subprocess.run(
-        [sys.executable, __file__, "--route", route, str(path)], capture_output=True, text=True, check=True
-    )
-    seconds, memory, n_features = out.stdout.split()
-    return float(seconds), float(memory), int(n_features)
-
-
-def main(draws: int) -> None:
+def report(rows: list[dict]) -> str:
     lines = [
         "# Messy tables: the plan of the columns without options, against pipelines built by hand",
         "",
-        f"{N_TRAIN} rows of which {N_LABELED} have a label, {N_TEST} test rows, {draws} draws, both given the prior.",
+        f"{N_TRAIN} rows of which {N_LABELED} have a label, {N_TEST} test rows, both given the prior.",
         "By hand: a ColumnTransformer by somebody who knows the table, on clean values, and the same classifier.",
-        "Test errors in %, with the standard error of the mean difference.",
+        "Test errors in %, with the standard error of the mean difference. `python benchmarks/messy_tables.py`.",
         "",
-        "| table | `pnulearn fit` | by hand | difference | larger class |",
-        "|---|---|---|---|---|",
+        "| table | draws | `pnulearn fit` | by hand | difference | larger class |",
+        "|---|---|---|---|---|---|",
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        for name in MAKERS:
-            found = 100 * np.array([one_draw(name, seed, Path(folder)) for seed in range(draws)])
-            gap = found[:, 0] - found[:, 1]
-            a, b, c = found.mean(axis=0)
-            lines.append(
-                f"| {name} | {a:.1f} | {b:.1f} | {gap.mean():+.1f} ± {gap.std(ddof=1) / draws**0.5:.1f} | {c:.1f} |"
-            )
-            print(lines[-1], flush=True)
-        write_large(Path(folder, "large.csv"))
-        costs = {route: cost(route, Path(folder, "large.csv")) for route in ("ours", "pandas")}
-    lines += ["", f"Reading, planning and transforming {LARGE[0]:,} x {LARGE[1]} mixed cells, one thread:", ""]
-    lines += ["| route | processor seconds | peak memory | features |", "|---|---|---|---|"]
-    for route, (seconds, memory, n_features) in costs.items():
-        word = "`read_table`, `learn_plan`, `features`" if route == "ours" else "pandas, ColumnTransformer"
-        lines.append(f"| {word} | {seconds:.1f} | {memory:.2f} GB | {n_features} |")
-        print(lines[-1], flush=True)
-    Path(__file__).parents[1].joinpath("results", "messy-tables.md").write_text(
-        "\n".join(lines) + "\n", encoding="utf-8"
-    )
+    for name in MAKERS:
+        part = [row for row in rows if row["table"] == name]
+        found = 100 * np.array([[row["ours"], row["by hand"], row["always"]] for row in part])
+        gap = found[:, 0] - found[:, 1]
+        a, b, c = found.mean(axis=0)
+        error = gap.std(ddof=1) / len(part) ** 0.5
+        lines.append(f"| {name} | {len(part)} | {a:.1f} | {b:.1f} | {gap.mean():+.1f} ± {error:.1f} | {c:.1f} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=10)
-    parser.add_argument("--route", nargs=2)
-    arguments = parser.parse_args()
-    if arguments.route:
-        start = time.process_time()
-        n = {"ours": ours, "pandas": pandas_route}[arguments.route[0]](arguments.route[1])
-        print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, n)
-    else:
-        main(arguments.draws)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=20, help="0 only writes what the rows at hand say")
+    run(parser.parse_args().draws)
+    RESULTS.joinpath("messy-tables.md").write_text(report(read_rows(ROWS)), encoding="utf-8")

@@ -148,6 +148,10 @@ def test_dates_within_weeks_have_an_age_and_no_cycles():
         (["2024-01-31 10:30:00+02:00"], ["2024-01-31T08:30"], None),
         (["1.2.2024 9:15 PM"], ["2024-02-01T21:15"], None),
         (["30.2.2024", "2024-13-01"], ["NaT", "NaT"], None),
+        (["3 Mar 2024", "March 3rd, 2024", "Sun, 3 Mar 2024 10:30"], ["2024-03-03"] * 2 + ["2024-03-03T10:30"], None),
+        (["3. März 2024", "17. Okt. 2023", "01-Dez-99"], ["2024-03-03", "2023-10-17", "1999-12-01"], None),
+        (["3 août 2024", "3 juillet 2024", "3 juin 2024"], ["2024-08-03", "2024-07-03", "2024-06-03"], None),
+        (["3 de mayo de 2024", "30 febbraio 2024", "4 may"], ["2024-05-03", "NaT", "NaT"], None),
     ],
 )
 def test_dates_in_every_order(texts, expected, day_first):
@@ -156,6 +160,15 @@ def test_dates_in_every_order(texts, expected, day_first):
     days = np.where(np.isnat(moments), np.nan, moments.astype(float) / 1440)
     np.testing.assert_allclose(found.days, days)
     assert found.day_first == day_first
+
+
+def test_months_in_words_make_a_column_of_dates():
+    plan, X = features("t", ["3. März 2024", "4. Mai 2024", "", "5. Dezember 2022"])
+    assert plan.kinds == {"t": "date"}
+    same, Z = features("t", ["3.3.2024", "4.5.2024", "", "5.12.2022"])
+    assert same.feature_names == plan.feature_names
+    np.testing.assert_array_equal(X, Z)
+    assert features("t", ["3 march hares", "may be", "3 march hares", "may be"])[0].kinds == {"t": "category"}
 
 
 def test_times_of_day_have_an_hour_alone():

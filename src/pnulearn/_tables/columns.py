@@ -13,6 +13,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._tables.errors import TableError
+from pnulearn._tables.months import IN_WORDS
 from pnulearn._tables.notation import are_codes, are_thousands, is_written_number, read_written
 
 Kind = Literal["number", "flag", "text", "date"]
@@ -180,7 +181,7 @@ def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:
     again, distinct = _encoded(cleaned)
     data = np.append(again, -1)[places]
     column = Column(name, "text", data, distinct.to_pylist())
-    dated = pc.match_substring_regex(distinct, _DATE).to_numpy(zero_copy_only=False).astype(bool)
+    dated = pc.match_substring_regex(distinct, rf"{_DATE}|{IN_WORDS}").to_numpy(zero_copy_only=False).astype(bool)
     counts = column.counts
     is_date = counts.sum() > 0 and counts[dated].sum() > 0.95 * counts.sum()
     return Column(name, "date", data, column.levels) if is_date else column

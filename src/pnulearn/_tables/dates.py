@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._tables.months import spell_in_numbers
 
 _DATE = (
     r"(?:(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})"
@@ -36,13 +37,13 @@ class Moments:
 
 def read_dates(texts: Sequence[str], day_first: bool | None = None) -> Moments:
     """
-    >>> read_dates(["1970-01-02", "2.1.1970 12:00", "3/1/70", "soon"]).days.tolist()
-    [1.0, 1.5, 2.0, nan]
+    >>> read_dates(["1970-01-02", "2.1.1970 12:00", "3/1/70", "Jan 4, 1970", "soon"]).days.tolist()
+    [1.0, 1.5, 2.0, 3.0, nan]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = pa.array(texts, pa.string())
+    array = spell_in_numbers(pa.array(texts, pa.string()))
     clock = pc.extract_regex(array, _CLOCK)
     if clock.null_count < len(array) / 2:
         return Moments(_time_of_day(_parts(clock)), has_date=False)

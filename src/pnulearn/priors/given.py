@@ -77,7 +77,7 @@ def read_share(value: Any, name: str = "prior") -> float:
         raise TypeError(f"{name} must be a number between 0 and 1, got {value!r}.")
     share = float(value)
     if not 0 < share < 1:
-        hint = f" Did you mean {share / 100:g}?" if 1 < share < 100 else ""
+        hint = f" Did you mean {share / 100:g}?" if 2 <= share < 100 else ""
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
     return share
 

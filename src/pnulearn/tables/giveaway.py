@@ -8,6 +8,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from pnulearn._arrays import AnyArray
+from pnulearn.metrics.auc import count_beaten
 from pnulearn.tables.plan import ColumnPlan
 
 FEWEST = 10  # labelled rows of either class
@@ -35,8 +36,8 @@ def separation(part: AnyArray, y: AnyArray) -> float:
     """
     two = len(np.unique(y)) == 2
     if two and part.shape[1] == 1:
-        area = roc_auc_score(y, part[:, 0])
-        return float(max(area, 1 - area))
+        area = float(count_beaten(part[y == 1, 0], part[y == 0, 0]).mean())
+        return max(area, 1 - area)
     tree = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=3, random_state=0)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     shares = cross_val_predict(tree, part, y, cv=folds, method="predict_proba")

@@ -58,6 +58,15 @@ def test_a_missing_set_is_skipped_with_a_line_that_says_how_to_get_it(tmp_path, 
     assert "two-gaussians" in (tmp_path / "table-1.md").read_text()
 
 
+def test_without_any_data_no_trial_is_said_to_be_done(tmp_path, monkeypatch, capsys):
+    """It said "1600/1600 trials" and skipped all of them once."""
+    monkeypatch.delenv("PNULEARN_DATA", raising=False)
+    said = []
+    reproduce("table-1", out=tmp_path, sets=["splice"], methods=["pn"], trials=3, say=said.append)
+    assert "trials" not in capsys.readouterr().err
+    assert said[-1] == "0 trials were run, 6 skipped for want of data"
+
+
 def test_a_set_that_is_too_small_is_skipped_with_what_it_lacks(tmp_path):
     np.savez(tmp_path / "tiny.npz", X=np.random.default_rng(0).random((100, 2)), y=np.arange(100) % 2)
     said = []

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pnulearn.laboratory.experiments import figure_1, figure_2, figure_3, figure_4, rows, table_1, table_2
 from pnulearn.laboratory.experiments.methods import load_plugins, method_names
-from pnulearn.laboratory.experiments.runner import Cell, Settings, pending, run_all
+from pnulearn.laboratory.experiments.runner import Cell, Progress, Settings, pending, run_all
 
 
 class Experiment(Protocol):
@@ -87,9 +87,12 @@ def reproduce(
         settings = Settings(
             os.fspath(data) if data else None, download, tuple(map(str, plugins)), 1 if one_process else n_jobs
         )
-        say(f"{name}: {len(jobs)} of {len(cells)} trials to run, rows in {path}")
-        for line in run_all(experiment.run, jobs, path, settings):
+        say(f"{name}: {len(cells) - len(jobs)} of {len(cells)} trials are in {path}")
+        progress = Progress(len(jobs))
+        for line in run_all(experiment.run, jobs, path, settings, progress):
             say(f"skipped: {line}")
+        if progress.total < len(jobs):
+            say(f"{progress.done} trials were run, {len(jobs) - progress.total} skipped for want of data")
     found = rows.unique(rows.read(path), [*cells[0], "method"])
     written = experiment.write(found, Path(out), f"{name}{ending}")
     for file in written:

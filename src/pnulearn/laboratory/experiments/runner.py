@@ -49,6 +49,10 @@ class Progress:
     start: float = field(default_factory=time.monotonic)
     shown: float = 0.0
 
+    def skip(self) -> None:
+        """A trial that cannot be run is none of the trials to run."""
+        self.total -= 1
+
     def step(self, label: str) -> None:
         self.done += 1
         now = time.monotonic()
@@ -81,7 +85,9 @@ def run_all(
     for label, problem in _results(run, jobs, path, settings):
         if problem:
             skipped[problem] = None
-        progress.step(label)
+            progress.skip()
+        else:
+            progress.step(label)
     return list(skipped)
 
 
