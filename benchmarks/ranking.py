@@ -2,7 +2,7 @@
 
     PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/ranking.py rows.jsonl --draws 3 > results/ranking.md
 
-15 positive and 15 negative labels, 500 unlabelled rows at priors .01 to .1, prior known; AUC on up to 1,000 further
+15 positive and 15 negative labels, 500 unlabelled rows (half of the negatives in small sets) at priors .01 to .1, prior known; AUC on up to 1,000 further
 rows of each class. Rows are appended when they are done, a second run goes on where the first stopped.
 """
 
@@ -29,7 +29,7 @@ SETS = (
     *("splice", "phishing", "a9a", "coil2", "w8a"),
 )
 PRIORS = (0.01, 0.03, 0.1)
-N_LABELS, N_UNLABELED, MOST_TEST = 15, 500, 1000
+N_LABELS, MOST_UNLABELED, MOST_TEST = 15, 500, 1000
 METHODS = ("PNURanker", "PNUClassifier", "PNUClassifier, risk=pn", "pywsl")
 
 
@@ -59,13 +59,14 @@ def read(path: Path) -> list[dict]:
 def measure(X: np.ndarray, y: np.ndarray, prior: float, draw: int) -> dict[str, object]:
     rng = np.random.default_rng([draw, round(1000 * prior)])
     positive, negative = (rng.permutation(np.flatnonzero(y == label)) for label in (1, -1))
-    n_positive = rng.binomial(N_UNLABELED, prior)
-    take = (N_LABELS, n_positive), (N_LABELS, N_UNLABELED - n_positive)
+    n_unlabeled = min(MOST_UNLABELED, len(negative) // 2)  # some sets are small
+    n_positive = rng.binomial(n_unlabeled, prior)
+    take = (N_LABELS, n_positive), (N_LABELS, n_unlabeled - n_positive)
     p, p_u = np.split(positive, np.cumsum(take[0]))[:2]
     n, n_u = np.split(negative, np.cumsum(take[1]))[:2]
     test = [positive[N_LABELS + n_positive :][:MOST_TEST], negative[sum(take[1]) :][:MOST_TEST]]
     train, truth = np.concatenate([p, n, p_u, n_u]), np.repeat([1, 0], [len(test[0]), len(test[1])])
-    labels = np.repeat([1.0, -1.0, np.nan], [len(p), len(n), N_UNLABELED])
+    labels = np.repeat([1.0, -1.0, np.nan], [len(p), len(n), n_unlabeled])
     test_rows = X[np.concatenate(test)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
