@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: attack demo test lint types contract unit fuzz test-lowest dist-check lock bench docs clean
+.PHONY: attack demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -25,6 +25,22 @@ contract: $(STAMP)
 
 unit: $(STAMP)
 	$(PY) -m pytest -n 2 --cov --cov-report=term
+
+# What `make test` skips without a browser or PyTorch: installs them where it may, and names what it still skips.
+test-all: $(STAMP)
+	$(PY) .ci/test_all.py
+
+# The whole suite in three other orders.
+test-random: $(STAMP)
+	for seed in 1 2 3; do PNULEARN_ORDER=$$seed $(PY) -m pytest -n 2 --dist loadfile || exit 1; done
+
+# Commands that are killed 100 times at random moments and run again; the summary is results/soak.md.
+soak: $(STAMP)
+	$(PY) -m tests.soak.kills
+
+# Small changes of the core that some test has to notice; the summary is results/mutants.md.
+mutants: $(STAMP)
+	$(PY) -m tests.mutation.run
 
 # 10,000 damaged model files and 2,000 damaged tables; `make test` tries a few hundred.
 fuzz: $(STAMP)

@@ -109,7 +109,7 @@ def _values_and_missing(y: Any) -> tuple[AnyArray, AnyArray]:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hasattr(y, "is_null") or not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
         # polars and pandas' own types would turn integers with missing values into floats
-        y = np.array(y.to_list(), dtype=object)
+        y = np.array(y.to_list() if hasattr(y, "to_list") else list(y), dtype=object)
     if isinstance(y, np.ma.MaskedArray):  # what is masked is missing
         values, missing = _values_and_missing(np.ma.getdata(y))
         return values, missing | np.ma.getmaskarray(y).ravel()

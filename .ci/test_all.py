@@ -1,0 +1,59 @@
+"""What `make test` skips without a browser or PyTorch: installs them where it may, names what it still skips."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TORCH = "torch==2.13.0"
+SECONDS = 900
+TESTS = ("tests/report/test_browser.py", "tests/test_torch.py")
+
+
+def attempt(*command: str) -> bool:
+    """Whether the command came to a good end within the time."""
+    try:
+        return subprocess.run(command, capture_output=True, timeout=SECONDS, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def install() -> dict[str, str]:
+    """What could not be had, by the reason with which tests then skip."""
+    missing = {}
+    if not shutil.which("chromium") and not (
+        hasattr(os, "geteuid")
+        and os.geteuid() == 0
+        and attempt("apt-get", "update")
+        and attempt("apt-get", "install", "--yes", "--no-install-recommends", "chromium")
+    ):
+        missing["no Chromium on this machine"] = "apt-get install chromium was not possible"
+    uv = Path(sys.executable).with_name("uv")
+    if not attempt(sys.executable, "-c", "import torch") and not attempt(
+        str(uv), "pip", "install", "--quiet", "--python", sys.executable, TORCH
+    ):
+        missing["PyTorch is the extra 'torch'"] = f"{TORCH} could not be installed within {SECONDS} s"
+    return missing
+
+
+def main() -> int:
+    named = install() | {"axe_playwright_python": "no part of the test environment"}
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-rs", *TESTS]
+    result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
+    print(result.stdout, result.stderr)
+    skips = re.findall(r"^SKIPPED .*$", result.stdout, re.M)
+    strange = [line for line in skips if not any(reason in line for reason in named)]
+    for reason, cause in named.items():
+        print(f"Allowed to skip: {reason} ({cause})")
+    for line in strange:
+        print(f"Not allowed: {line}")
+    return 1 if strange else result.returncode if result.returncode != 5 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

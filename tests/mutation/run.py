@@ -1,0 +1,114 @@
+"""Sampled mutants of the core against the tests of their part; rows are kept, so that a stopped run goes on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.mutation.changes import mutate, places
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 300  # for one mutant: what does not end is noticed, too
+PARTS = {
+    "risks.py": ["tests/test_risks.py"],
+    "theory.py": ["tests/test_theory.py", "tests/test_advice.py"],
+    "losses.py": ["tests/test_losses.py"],
+    "_numbers.py": ["tests/test_risks.py", "tests/test_theory.py"],
+    "_problem/folds.py": ["tests/problem/test_folds.py"],
+    "_problem/labels.py": ["tests/problem/test_labels.py"],
+    "_problem/samples.py": ["tests/problem", "tests/learning/test_search_parts.py"],
+    "_learning/calibration.py": ["tests/learning/test_calibration.py"],
+    "_learning/tally.py": ["tests/learning/test_search_parts.py"],
+    "_learning/selection.py": ["tests/learning/test_search_parts.py"],
+    "_solvers/ridge.py": ["tests/solvers/test_ridge.py"],
+    "_solvers/objectives.py": ["tests/solvers/test_objectives.py"],
+    "metrics/spread.py": ["tests/metrics/test_risk.py"],
+    "metrics/interval.py": ["tests/metrics/test_risk.py"],
+    "priors/narrowing.py": ["tests/priors/test_narrowing.py"],
+}
+
+
+def is_killed(part: str, source: str, copy: Path) -> bool:
+    """Whether a test fails with that source in the place of the module."""
+    target = copy / "pnulearn" / part
+    kept = target.read_text(encoding="utf-8")
+    target.write_text(source, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *PARTS[part]]
+    paths = f"{copy}{os.pathsep}{ROOT}"
+    try:
+        result = subprocess.run(
+            command, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, timeout=SECONDS, check=False
+        )
+        return result.returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        target.write_text(kept, encoding="utf-8")
+
+
+def sample() -> list[tuple[str, int, int, str]]:
+    """All of them by chance; parts take turns, so that a stopped run has seen every part."""
+    queues = {part: places(_source(part)) for part in PARTS}
+    for part, queue in queues.items():
+        random.Random(part).shuffle(queue)
+    longest = max(map(len, queues.values()))
+    return [(part, *queue[turn]) for turn in range(longest) for part, queue in queues.items() if turn < len(queue)]
+
+
+def _source(part: str) -> str:
+    return (ROOT / "src" / "pnulearn" / part).read_text(encoding="utf-8")
+
+
+def summarise(rows: list[dict[str, object]], n_possible: int) -> str:
+    killed = sum(bool(row["killed"]) for row in rows)
+    lines = [
+        "# Mutants of the core",
+        "",
+        "Written by `make mutants` (`tests/mutation`): one small change at a time (an operator, a comparison, and for",
+        "or, a sign, min for max) against the tests of its part.",
+        f"{len(rows)} of {n_possible} possible ones were tried, {killed} noticed:",
+        f"score {killed / len(rows):.2f}.",
+        "",
+        "| part | mutants | noticed |",
+        "|---|---|---|",
+    ]
+    total, noticed = Counter(r["part"] for r in rows), Counter(r["part"] for r in rows if r["killed"])
+    lines += [f"| {part} | {total[part]} | {noticed[part]} |" for part in PARTS if total[part]]
+    alive = [row for row in rows if not row["killed"]]
+    lines += ["", "## Not noticed", "", *(f"- {r['part']}, line {r['line']}: {r['change']}" for r in alive)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mutants", type=int, default=150)
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin none after this time")
+    parser.add_argument("--rows", type=Path, default=ROOT / ".mutants.jsonl", help="rows of earlier runs")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "mutants.md")
+    asked, start = parser.parse_args(), time.monotonic()
+    rows = [json.loads(line) for line in asked.rows.read_text().splitlines()] if asked.rows.exists() else []
+    done = {(row["part"], row["line"], row["change"]) for row in rows}
+    every = sample()
+    with tempfile.TemporaryDirectory() as place, asked.rows.open("a") as file:
+        copy = Path(place)
+        shutil.copytree(ROOT / "src" / "pnulearn", copy / "pnulearn")
+        for part, number, line, change in every[: asked.mutants]:
+            if (part, line, change) in done or time.monotonic() - start > asked.seconds:
+                continue
+            killed = is_killed(part, mutate(_source(part), number), copy)
+            rows.append({"part": part, "line": line, "change": change, "killed": killed})
+            print(json.dumps(rows[-1]), file=file, flush=True)
+            asked.out.write_text(summarise(rows, len(every)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

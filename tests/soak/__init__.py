@@ -1,0 +1,1 @@
+"""Commands that are killed at random moments and run again (`make soak`)."""
