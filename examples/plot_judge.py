@@ -33,9 +33,9 @@ y = np.full(len(truth), np.nan)
 y[checked] = truth[checked]
 
 # %%
-# Labels alone, with the unlabelled answers, and with the second opinion. These forty rows are an unlucky draw, one of the
-# twenty in which a 95 % interval misses: they hold far more errors than is usual. Unlabelled rows alone do not help where
-# classes are equally large and equally hard; the second opinion brings the estimate back.
+# Labels alone, with the unlabelled answers, and with the second opinion. These forty rows are an unlucky draw, one of
+# the twenty in which a 95 % interval misses: they hold far more errors than is usual. Unlabelled rows alone do not help
+# where classes are equally large and equally hard; the second opinion brings the estimate back.
 
 share = 0.5  # as many even as odd digits
 estimates = {
