@@ -26,6 +26,13 @@ class JournalError(ValueError):
 def journal_of(table: str | os.PathLike[str]) -> Path:
     """Where the journal of a table is: beside it.
 
+    Parameters
+    ----------
+    table : str or Path
+        The file of the table.
+
+    Examples
+    --------
     >>> journal_of("customers.csv").name
     'customers.csv.labels.jsonl'
     """
