@@ -209,8 +209,8 @@ def pnu_best_threshold(
     """The threshold at which errors cost least, and the range in which the best one lies.
 
     A threshold belongs to the range unless its cost is greater than that of the estimated best by more than chance
-    explains, for all thresholds at once. With a handful of labels, or scores that crowd at two ends, the range holds the
-    best threshold less often than promised (`results/judge.md`).
+    explains, for all thresholds at once. With a handful of labels, or scores that crowd at two ends, the range holds
+    the best threshold less often than promised (`results/judge.md`).
 
     Parameters
     ----------
