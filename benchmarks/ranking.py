@@ -2,8 +2,9 @@
 
     PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/ranking.py rows.jsonl --draws 3 > results/ranking.md
 
-15 positive and 15 negative labels, 500 unlabelled rows (half of the negatives in small sets) at priors .01 to .1, prior known; AUC on up to 1,000 further
-rows of each class. Rows are appended when they are done, a second run goes on where the first stopped.
+15 positive and 15 negative labels, 500 unlabelled rows (half of the negatives in small sets) at priors .01 to .1, prior
+known; AUC on up to 1,000 further rows of each class. Rows are appended when they are done, a second run goes on where
+the first stopped.
 """
 
 from __future__ import annotations
