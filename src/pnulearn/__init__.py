@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
     from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
+    from pnulearn._estimators.prior_adjusted import PriorAdjusted as PriorAdjusted
     from pnulearn._problem.folds import PNUStratifiedGroupKFold as PNUStratifiedGroupKFold
     from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
     from pnulearn.advice import advise as advise
@@ -26,6 +27,7 @@ _HOMES = {
     "PNUClassifier": "pnulearn._estimators.classifier",
     "PNUStratifiedGroupKFold": "pnulearn._problem.folds",
     "PNUStratifiedKFold": "pnulearn._problem.folds",
+    "PriorAdjusted": "pnulearn._estimators.prior_adjusted",
     "advise": "pnulearn.advice",
     "advise_for": "pnulearn.advice",
     "compare": "pnulearn.metrics",
@@ -46,6 +48,7 @@ __all__ = [
     "PNUClassifier",
     "PNUStratifiedGroupKFold",
     "PNUStratifiedKFold",
+    "PriorAdjusted",
     "__version__",
     "advise",
     "advise_for",

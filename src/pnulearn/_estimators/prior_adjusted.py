@@ -1,0 +1,286 @@
+"""Any scikit-learn classifier under the population's prior: odds corrected, threshold drawn towards U's class share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.metrics import accuracy_score
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from pnulearn._arrays import AnyArray
+from pnulearn._estimators.adjustment import adjust, class_scores, has_odds
+from pnulearn._learning.judging import held_out_risk
+from pnulearn._learning.splits import own_splits
+from pnulearn._problem.folds import assign_folds
+from pnulearn._problem.inputs import read_mask, read_random_state, read_weights
+from pnulearn._problem.labels import Labels, decode_labels
+from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.samples import Samples, Sampling
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.resolve import resolve_prior
+
+
+class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier or pipeline fitted to the labelled rows, corrected to the class shares of the population.
+
+    Labels are rarely gathered in the population's proportions, and a model fitted to them inherits theirs. Here the
+    model's odds are corrected to the prior, then moved until its mean probability among the unlabelled rows agrees with
+    the prior, as far as the prior and U are surer than the labels. It takes cv + 1 fits of what it wraps.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any scikit-learn classifier or pipeline with `predict_proba` or `decision_function`.
+    prior : object, optional
+        What `PNUClassifier` takes: a number, a mapping, a range, a distribution, a `PriorEstimate`, the name of a
+        method or "labeled"; None estimates it from X, or from held-out scores where X is no table of numbers.
+    cv : int, splitter or pairs of row numbers
+        How rows are held out, each once, for scores that the model has not learnt from.
+    sampling : str
+        "single_set" if the labelled rows were drawn at random from the population, else "case_control".
+    unlabeled : object, optional
+        The value that marks unlabelled rows, besides missing values.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed of the folds and of what estimates the prior.
+
+    Attributes
+    ----------
+    estimator_
+        The copy that was fitted to all labelled rows.
+    classes_
+        (negative, positive), or all classes in order.
+    prior_, prior_interval_, prior_estimate_
+        The prior used, its 90 % interval, and its whole distribution.
+    risk_
+        Held-out error in the population, with its interval (two classes), or None.
+    weight_
+        How far the threshold was drawn towards U's class share, from 0 to 1.
+    validation_scores_
+        Scores of rows that were held out when they were scored.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.concatenate([np.repeat([1, 0], [35, 15]), rng.random(400) < 0.2])
+    >>> X = rng.normal(size=(450, 3)) + 1.5 * truth[:, None]
+    >>> y = np.where(np.arange(450) < 50, truth, -1)
+    >>> forest = RandomForestClassifier(random_state=0)
+    >>> float(np.mean(forest.fit(X[:50], y[:50]).predict(X[50:]) == truth[50:]))
+    0.82
+    >>> model = PriorAdjusted(forest, prior=0.2, unlabeled=-1, random_state=0).fit(X, y)
+    >>> float(np.mean(model.predict(X[50:]) == truth[50:])) > 0.88
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        prior: Any = None,
+        *,
+        cv: Any = 5,
+        sampling: Sampling = "case_control",
+        unlabeled: Any = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.prior = prior
+        self.cv = cv
+        self.sampling = sampling
+        self.unlabeled = unlabeled
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        at_random: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> PriorAdjusted:
+        """Fit copies of the estimator to labelled rows, and adjust them with all rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features; whatever the estimator takes.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default. The estimator's `fit` must take them.
+        at_random : array of bool (rows,), optional
+            Labelled rows that were drawn at random from the population, beside others gathered by class.
+        **fit_params : object
+            Passed on to the estimator's `fit`; parameters with one value per row are cut as the rows are.
+        """
+        labels = decode_labels(y, self.unlabeled, self.pos_label)
+        X, _ = indexable(X, labels.codes)
+        n_rows, seed = len(labels.codes), int(read_random_state(self.random_state).randint(2**31))
+        weight = read_weights(sample_weight, n_rows)
+        if sample_weight is not None:
+            fit_params["sample_weight"] = weight
+        rows = Samples(X, labels.codes, weight, len(labels.classes), self.sampling, read_mask(at_random, n_rows))
+        work = _Work(self.estimator, rows, labels, fit_params)
+        fitted = work.fit_rows(rows.labeled[weight[rows.labeled] > 0])
+        held_out = work.cross_fit(self.cv, seed)
+        estimate = self._resolve(rows, labels, held_out, seed)
+        adjustment = adjust(held_out, rows, estimate, has_odds(fitted))
+        self.estimator_, self.classes_, self.adjustment_ = fitted, labels.classes, adjustment
+        self.prior_estimate_, self.prior_, self.prior_interval_ = estimate, estimate.value, estimate.interval
+        self.weight_, self.risk_ = adjustment.weight, None
+        if held_out is not None:
+            self.validation_scores_ = self._as_scores(adjustment.apply(held_out))
+            if len(self.classes_) == 2:
+                self.risk_ = held_out_risk(rows, self.validation_scores_, estimate)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        return self
+
+    def _resolve(self, rows: Samples, labels: Labels, held_out: AnyArray | None, seed: int) -> PriorEstimate:
+        """The prior, from X where it is a table of numbers, else from how held-out rows score."""
+        table = _as_numbers(rows.X)
+        if table is None:
+            table = np.zeros((len(rows.codes), 1)) if held_out is None else held_out - held_out[:, :1]
+        return resolve_prior(
+            self.prior,
+            table,
+            rows.codes,
+            rows.weight,
+            classes=labels.classes,
+            random_state=seed,
+            random_counts=rows.random_counts,
+        )
+
+    def _as_scores(self, log_probabilities: AnyArray) -> AnyArray:
+        """Log-odds of the positive of two classes, log-probabilities of more."""
+        return log_probabilities @ [-1.0, 1.0] if len(self.classes_) == 2 else log_probabilities
+
+    def _log_probabilities(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        return self.adjustment_.apply(class_scores(self.estimator_, X, self.classes_))
+
+    def decision_function(self, X: Any) -> AnyArray:
+        """Log-odds of the positive of two classes in the population, or log-probabilities of more classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
+        return self._as_scores(self._log_probabilities(X))
+
+    def predict_proba(self, X: Any) -> AnyArray:
+        """Class probabilities under the population's prior, columns as in `classes_`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
+        return np.exp(self._log_probabilities(X))
+
+    def predict(self, X: Any) -> AnyArray:
+        """Class labels as they were in y; never the unlabelled marker.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
+        scores = self._log_probabilities(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy on the labelled rows of y. `pnulearn.pnu_risk` uses the unlabelled rows too.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        """
+        check_is_fitted(self)
+        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
+        known, predicted = labels.labeled, self.predict(X)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(
+            accuracy_score(labels.classes[labels.codes[known]], np.asarray(predicted)[known], sample_weight=weight)
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
+        return tags
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What the fits of one `PriorAdjusted.fit` share."""
+
+    estimator: Any
+    rows: Samples
+    labels: Labels
+    fit_params: dict[str, Any]
+
+    def fit_rows(self, rows: AnyArray) -> Any:
+        """A copy of the estimator, fitted to these rows."""
+        n_rows = len(self.labels.codes)
+        params = {name: _of_rows(value, rows, n_rows) for name, value in self.fit_params.items()}
+        known = self.labels.classes[self.labels.codes[rows]]
+        return clone(self.estimator).fit(_safe_indexing(self.rows.X, rows), known, **params)
+
+    def cross_fit(self, cv: Any, seed: int) -> AnyArray | None:
+        """Held-out scores (n, K) of all rows; None where a class has too few rows to hold any out."""
+        codes, known = self.rows.codes, (self.rows.codes >= 0) & (self.rows.weight > 0)
+        scores = np.full((len(codes), self.rows.n_classes), np.nan)
+        for train, test in own_splits(cv, codes, np.arange(len(codes))) or self._splits(cv, known, seed):
+            train = train[known[train]]
+            if len(np.unique(codes[train])) < self.rows.n_classes:  # copies of one row are all that the class has
+                return None
+            model = self.fit_rows(train)
+            scores[test] = class_scores(model, _safe_indexing(self.rows.X, test), self.labels.classes)
+        return None if np.isnan(scores).any() else scores
+
+    def _splits(self, n_folds: int, known: AnyArray, seed: int) -> list[tuple[AnyArray, AnyArray]]:
+        """Folds by content where X is a table of numbers, at random where only the estimator can read it."""
+        codes, weight = self.rows.codes, self.rows.weight
+        n_folds = min(int(n_folds), int(np.bincount(codes[known], minlength=self.rows.n_classes).min()))
+        if n_folds < 2:
+            return []
+        numbers = _as_numbers(self.rows.X)
+        shuffled = np.random.default_rng(seed).permutation(len(codes))
+        fold = assign_folds(codes, n_folds, shuffled if numbers is None else row_keys(numbers, seed, weight), weight)
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
+
+
+def _as_numbers(X: Any) -> Any:
+    """X where it is a finite table of numbers, None where only the estimator can read it."""
+    if sparse.issparse(X):
+        return sparse.csr_matrix(X) if X.dtype.kind in "biuf" else None
+    try:
+        table = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return table if table.ndim == 2 and np.isfinite(table).all() else None
+
+
+def _of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:
+    """Those rows of a parameter that has one value per row; any other parameter as it is."""
+    if not hasattr(value, "__len__") or isinstance(value, str) or _num_samples(value) != n_rows:
+        return value
+    return _safe_indexing(value, rows)

@@ -1,0 +1,206 @@
+"""Any classifier under the population's prior."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from pnulearn import PriorAdjusted
+from pnulearn._estimators.adjustment import adjust, class_scores
+from pnulearn._problem.samples import Samples
+from pnulearn.priors.estimate import PriorEstimate
+
+
+def draw(seed, prior=0.2, share=0.7, n_labeled=60, n_unlabeled=600, distance=2.0):
+    """Labels whose share of positives is not the population's; the truth of all rows comes last."""
+    rng = np.random.default_rng(seed)
+    n_positive = round(share * n_labeled)
+    truth = np.concatenate([np.repeat([1, 0], [n_positive, n_labeled - n_positive]), rng.random(n_unlabeled) < prior])
+    X = rng.normal(size=(len(truth), 2)) + distance / np.sqrt(2) * truth[:, None]
+    return X, np.where(np.arange(len(truth)) < n_labeled, truth, np.nan), truth
+
+
+def test_scikit_learn_finds_nothing_to_complain_about():
+    results = check_estimator(PriorAdjusted(LogisticRegression()), on_fail=None, on_skip=None)
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), RandomForestClassifier(50, random_state=0), SVC()], ids=str)
+@pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
+def test_errors_fall_when_labels_have_other_shares_than_the_population(model, prior):
+    share, alone, adjusted = 0.9 if prior < 0.5 else 0.2, [], []
+    for seed in range(4):
+        X, y, truth = draw(seed, prior, share)
+        rows = slice(60, None)
+        alone.append(np.mean(clone(model).fit(X[:60], y[:60]).predict(X[rows]) != truth[rows]))
+        adjusted.append(np.mean(PriorAdjusted(model, prior).fit(X, y).predict(X[rows]) != truth[rows]))
+    assert np.mean(adjusted) < np.mean(alone)
+
+
+def test_probabilities_are_those_of_the_population():
+    """Two normals at distance 2 have the log-odds √2 (x₁ + x₂) − 2 and those of the prior."""
+    X, y, _ = draw(0, 0.2, n_labeled=400, n_unlabeled=2000)
+    model = PriorAdjusted(LogisticRegression(C=100), 0.2).fit(X, y)
+    known = expit(np.sqrt(2) * X.sum(axis=1) - 2 + np.log(0.2 / 0.8))
+    assert np.abs(model.predict_proba(X)[:, 1] - known).mean() < 0.03
+    assert model.predict_proba(X[400:])[:, 1].mean() == pytest.approx(0.2, abs=0.02)
+    assert_array_equal(model.predict(X) == 1, model.predict_proba(X)[:, 1] > 0.5)
+    assert_array_equal(model.predict(X) == 1, model.decision_function(X) > 0)
+
+
+def test_with_as_many_labels_as_rows_the_odds_are_corrected_and_nothing_else():
+    """Without U the model keeps its own odds, times prior odds over label odds."""
+    X, y, _ = draw(1)
+    X, y = X[:60], y[:60]
+    plain = LogisticRegression().fit(X, y).predict_proba(X)
+    wanted = plain * [0.8 / 0.3, 0.2 / 0.7]
+    found = PriorAdjusted(LogisticRegression(), 0.2).fit(X, y).predict_proba(X)
+    assert_allclose(found, wanted / wanted.sum(axis=1, keepdims=True), atol=2e-3)
+    assert_allclose(PriorAdjusted(LogisticRegression()).fit(X, y).predict_proba(X), plain, atol=2e-3)
+
+
+def test_the_shift_is_where_the_mean_probability_is_the_prior():
+    """By brute force, for a prior that is certain beside a handful of labels."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([1, 0, -1], [6, 6, 5000])
+    g = rng.normal(size=len(codes)) + 2 * ((codes == 1) | ((codes < 0) & (rng.random(len(codes)) < 0.3)))
+    scores = np.column_stack([np.zeros_like(g), g])
+    rows = Samples(np.zeros((len(codes), 1)), codes, np.ones(len(codes)))
+    found = adjust(scores, rows, PriorEstimate.known(0.3), with_odds=False)
+    grid = np.linspace(-8, 8, 16001)
+    means = [expit(found.slope * g[12:] + b).mean() for b in grid]
+    best = grid[np.argmin(np.abs(np.array(means) - 0.3))]
+    assert found.weight > 0.9
+    assert found.shift[1] == pytest.approx(found.weight * best, abs=2e-3)
+
+
+def test_an_unsure_prior_draws_the_threshold_less():
+    X, y, _ = draw(2)
+    weights = [PriorAdjusted(LogisticRegression(), p).fit(X, y).weight_ for p in (0.2, (0.15, 0.25), (0.02, 0.6))]
+    assert 1 > weights[0] > weights[1] > weights[2] > 0
+
+
+def test_three_classes_have_the_shares_of_the_population():
+    rng = np.random.default_rng(3)
+    shares = np.array([0.6, 0.3, 0.1])
+    truth = np.concatenate([np.repeat([0, 1, 2], 30), rng.choice(3, size=900, p=shares)])
+    X = rng.normal(size=(990, 2)) + 2.5 * np.array([[0, 0], [1, 0], [0, 1]])[truth]
+    y = np.where(np.arange(990) < 90, np.array(["a", "b", "c"])[truth], None)
+    model = PriorAdjusted(LogisticRegression(), {"a": 0.6, "b": 0.3, "c": 0.1}).fit(X, y)
+    assert_allclose(model.predict_proba(X[90:]).mean(axis=0), shares, atol=0.03)
+    assert model.risk_ is None
+    alone = LogisticRegression().fit(X[:90], truth[:90]).predict(X[90:])
+    adjusted = model.predict(X[90:])
+    assert np.mean(adjusted == np.array(["a", "b", "c"])[truth[90:]]) > np.mean(alone == truth[90:])
+
+
+def test_the_stated_risk_holds_the_truth():
+    held = []
+    for seed in range(12):
+        X, y, _ = draw(seed, 0.3)
+        model = PriorAdjusted(LogisticRegression(), 0.3).fit(X, y)
+        fresh, _, known = draw(seed + 100, 0.3, n_labeled=0, n_unlabeled=4000)
+        held.append(model.risk_.low <= np.mean(model.predict(fresh) != known) <= model.risk_.high)
+    assert np.mean(held) >= 0.75
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.model_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+
+def test_it_takes_at_most_six_fits():
+    X, y, _ = draw(4)
+    Counting.fits = 0
+    PriorAdjusted(Counting()).fit(X, y)
+    assert Counting.fits <= 6
+
+
+def test_the_order_of_rows_and_the_name_of_the_positive_class_do_not_matter():
+    X, y, _ = draw(5)
+    order = np.random.default_rng(0).permutation(len(y))
+    model = PriorAdjusted(make_pipeline(StandardScaler(), LogisticRegression()), 0.3, random_state=0)
+    scores = clone(model).fit(X, y).decision_function(X)
+    assert_allclose(clone(model).fit(X[order], y[order]).decision_function(X), scores, atol=1e-4)
+    swapped = clone(model).set_params(prior=0.7, pos_label=0.0).fit(X, y)
+    assert swapped.classes_.tolist() == [1.0, 0.0]
+    assert_allclose(swapped.decision_function(X), -scores, atol=1e-4)
+
+
+def test_weights_reach_the_estimator_and_the_shares():
+    X, y, _ = draw(6)
+    model = PriorAdjusted(LogisticRegression(), 0.3, random_state=0)
+    twice = clone(model).fit(np.vstack([X, X[:60]]), np.append(y, y[:60]))
+    weighted = clone(model).fit(X, y, np.where(np.isnan(y), 1, 2))
+    assert_allclose(twice.predict_proba(X), weighted.predict_proba(X), atol=1e-3)
+
+
+def test_frames_keep_their_names_and_text_needs_no_numbers():
+    X, y, _ = draw(7)
+    frame = pd.DataFrame(X, columns=["height", "weight"])
+    assert PriorAdjusted(LogisticRegression()).fit(frame, y).feature_names_in_.tolist() == ["height", "weight"]
+    rng = np.random.default_rng(0)
+    truth = np.tile([1.0, 0.0], 150)
+    words = np.array([["bad", "poor", "awful", "and", "the"], ["good", "fine", "great", "and", "the"]])
+    text = pd.Series([" ".join(rng.choice(words[int(k)], size=4)) for k in truth])
+    labels = np.where(np.arange(300) < 60, truth, np.nan)
+    model = PriorAdjusted(make_pipeline(TfidfVectorizer(), LogisticRegression()), random_state=0).fit(text, labels)
+    assert model.predict(["good fine", "bad poor"]).tolist() == [1.0, 0.0]
+    assert model.prior_ == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_class_with_one_label_is_corrected_without_being_held_out():
+    X, y, _ = draw(8)
+    y[1:42] = np.nan
+    model = PriorAdjusted(LogisticRegression(), 0.2).fit(X, y)
+    assert model.risk_ is None
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_skops_keeps_the_model(tmp_path):
+    skops = pytest.importorskip("skops.io", reason="saving any estimator is the job of skops")
+    X, y, _ = draw(9)
+    model = PriorAdjusted(RandomForestClassifier(10, random_state=0), 0.3).fit(X, y)
+    file = tmp_path / "model.skops"
+    skops.dump(model, file)
+    again = skops.load(file, trusted=skops.get_untrusted_types(file=file))
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_model_without_odds_is_refused_with_a_way_out():
+    class Silent(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+    X, y, _ = draw(10)
+    with pytest.raises(TypeError, match="CalibratedClassifierCV"):
+        PriorAdjusted(Silent(), 0.3).fit(X, y)
+
+
+def test_scores_come_in_the_order_of_our_classes():
+    X, y, _ = draw(11)
+    for model in (LogisticRegression(), SVC()):
+        fitted = model.fit(X[:60], y[:60])
+        one, other = (softmax(class_scores(fitted, X, np.array(c)), axis=1) for c in ([0.0, 1.0], [1.0, 0.0]))
+        assert_allclose(one, other[:, ::-1])
