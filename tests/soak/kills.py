@@ -23,7 +23,7 @@ import pandas as pd
 from pnulearn import load
 
 ROOT = Path(__file__).parents[2]
-FIT = ["--kernel", "linear", "--folds", "3", "--prior", "0.4"]
+FIT = ["--kernel", "linear", "--folds", "2", "--prior", "0.4", "--most-unlabeled", "500"]
 STREAM = """
 import sys
 import pandas as pd
@@ -33,9 +33,9 @@ from pnulearn.streaming import fit_files, predict_files
 what, folder = sys.argv[1:]
 if what == "predict_files":
     model = load(f"{folder}/arrays.pnu")
-    predict_files(model, f"{folder}/rows.csv", f"{folder}/out.parquet", keep=["id"], part_rows=5000)
+    predict_files(model, f"{folder}/rows.csv", f"{folder}/out.parquet", keep=["id"], part_rows=500)
 else:
-    model = PNUClassifier(prior=0.4, centers=200, random_state=0)
+    model = PNUClassifier(prior=0.4, centers=100, random_state=0)
     parts = sorted(f"{folder}/parts/{k}.parquet" for k in range(8))
     fit_files(
         model, parts, target="label", columns=["a", "b", "c"], n_jobs=1,
@@ -65,7 +65,7 @@ def commands(folder: Path) -> dict[str, tuple[list[str], str, Callable[[Path], s
         "predict_files": ([*stream, "predict_files", str(folder)], "out.parquet", _bytes),
         "fit_files, checkpoint": ([*stream, "fit_files", str(folder)], "out.pnu", _model),
         "reproduce": (
-            [*run, "reproduce", "figure-1", "--quick", "--trials", "3", "--out", str(folder / "experiments")],
+            [*run, "reproduce", "figure-1", "--quick", "--trials", "2", "--out", str(folder / "experiments")],
             "experiments",
             _rows,
         ),
@@ -102,7 +102,7 @@ def _rows(path: Path) -> str:
 def prepare(folder: Path) -> None:
     """A table, the same in eight parts, and two models."""
     rng = np.random.default_rng(0)
-    truth = np.concatenate([np.ones(200), np.zeros(200), rng.random(40_000) < 0.4])
+    truth = np.concatenate([np.ones(200), np.zeros(200), rng.random(4_000) < 0.4])
     rows = pd.DataFrame(rng.normal(size=(len(truth), 3)) + truth[:, None], columns=list("abc"))
     rows["id"] = np.arange(len(rows))
     rows["label"] = np.where(np.arange(len(rows)) < 400, np.where(truth == 1, "yes", "no"), None)
