@@ -16,6 +16,7 @@ from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
 from pnulearn.streaming import ClusterError, OnCluster, fit_files, make_design
+from pnulearn.streaming.partitions import collection_source
 from pnulearn.streaming.passes import collect
 from pnulearn.streaming.sources import open_source
 from pnulearn.streaming.threads import InThreads
@@ -206,3 +207,38 @@ def test_workers_that_all_leave_mid_run_are_missed(cluster, client, source, desi
     cluster.scale(0)
     with pytest.raises(ClusterError, match="no workers for 1 s"):
         list(results)
+
+
+def counted_source(folder, deadly=False):
+    """One upstream read that is split into ten partitions, and counts its calls; it may kill its first worker."""
+    calls = folder / "calls"
+
+    def read():
+        with open(calls, "a") as file:
+            file.write("read\n")
+        if deadly and len(calls.read_text().splitlines()) == 1:
+            die()
+        return np.column_stack([X, Y])
+
+    whole = dask_array.from_delayed(dask.delayed(read, pure=True)(), shape=(len(X), 4), dtype=float)
+    parts = whole.rechunk((len(X) // 10, 4))
+    return (parts[:, :3], parts[:, 3]), lambda: len(calls.read_text().splitlines())
+
+
+def test_what_partitions_have_in_common_is_computed_once_per_pass(client, tmp_path):
+    data, n_reads = counted_source(tmp_path)
+    fit_files(PNUClassifier(**SMALL), data, client=client)
+    assert n_reads() == 3  # the labels, the sample of rows, the statistics
+
+
+@pytest.mark.parametrize("deadly", [False, True])
+def test_sums_that_workers_add_up_have_the_bits_of_results_fetched_one_by_one(client, tmp_path, deadly):
+    design = make_design(PNUClassifier(**SMALL), X, Y)
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+    source = collection_source(counted_source(folders[0], deadly)[0], None, None)
+    added = collect(source, design, OnCluster(client, PATIENCE))
+    fetched = collect(source, design, lambda work, parts: OnCluster(client, PATIENCE)(work, parts))
+    assert_array_equal(added.sums, fetched.sums)
+    assert added.n_rows == len(X)

@@ -54,6 +54,9 @@ class OnCluster:
 
         waiting, window = deque(parts), deque[tuple[Part, Any]]()
         shared = self._share(work)
+        if all(isinstance(part, CollectionPart) for part in parts):  # one graph, in which common ancestors run once
+            window.extend(zip(parts, self._submit_all(shared, parts), strict=True))
+            waiting.clear()
         try:
             while waiting or window:
                 self._refill(shared, waiting, window)
@@ -68,6 +71,40 @@ class OnCluster:
         finally:
             with suppress(OSError, TimeoutError):  # a scheduler that is gone; the reason is on its way already
                 self.client.cancel([shared, *(future for _, future in window)])
+
+    def add_up(self, work: Callable[[Part], T], parts: Sequence[Part]) -> T | None:
+        """The sum of all results in the order of the parts, added on the workers; None if that cannot be had.
+
+        One graph for all partitions of a collection, so that what they have in common is computed once, and one result
+        for the client. Sums have the bits of results that are fetched one by one.
+        """
+        from dask import delayed
+        from distributed import KilledWorker
+
+        if not parts or not all(isinstance(part, CollectionPart) for part in parts):
+            return None
+        shared = self._share(work)
+        tasks = self._tasks(shared, parts)
+        total = tasks[0]
+        for task in tasks[1:]:
+            total = delayed(_add)(total, task, dask_key_name=f"pnulearn-sum-{uuid.uuid4().hex}")
+        future = self.client.compute(total)
+        try:
+            return self._result(parts[-1], future, _nothing)
+        except KilledWorker:  # one by one it can be told who did it
+            return None
+
+    def _submit_all(self, shared: Any, parts: Sequence[Part]) -> list[Any]:
+        return list(self.client.compute(self._tasks(shared, parts)))
+
+    def _tasks(self, shared: Any, parts: Sequence[Part]) -> list[Any]:
+        from dask import delayed
+
+        return [
+            delayed(_run_on_data)(shared, part.bare(), part.data, dask_key_name=f"pnulearn-part-{uuid.uuid4().hex}")
+            for part in parts
+            if isinstance(part, CollectionPart)
+        ]
 
     def _share(self, work: Any) -> Any:
         """The work as a task of its own: unlike scattered data it is made again if its worker dies."""
@@ -86,12 +123,9 @@ class OnCluster:
             busy += 1
 
     def _submit(self, shared: Any, part: Part) -> Any:
-        key = f"pnulearn-part-{uuid.uuid4().hex}"
-        if not isinstance(part, CollectionPart):
-            return self.client.submit(run_on, shared, part, key=key)
-        from dask import delayed
-
-        return self.client.compute(delayed(_run_on_data)(shared, part.bare(), part.data, dask_key_name=key))
+        if isinstance(part, CollectionPart):
+            return self._submit_all(shared, [part])[0]
+        return self.client.submit(run_on, shared, part, key=f"pnulearn-part-{uuid.uuid4().hex}")
 
     def _refuse_to_wait_alone(self, part: Part) -> None:
         """Complain if there has been no worker for too long."""
@@ -188,3 +222,7 @@ def _same(work: T) -> T:
 
 def _run_on_data(work: Any, part: CollectionPart, data: Any) -> Any:
     return run_on(work, part.with_data(data))
+
+
+def _add(total: Any, statistics: Any) -> Any:
+    return total + statistics  # never in place: a worker that is lost may ask for the old total again
