@@ -76,9 +76,9 @@ def report(rows: list[dict]) -> str:
         "# What `pnulearn fit` says about a customer table, and what is true",
         "",
         f"{N_ROWS:,} customers as a German Excel export writes them, {N_POSITIVE} buyers and {N_NEGATIVE} others "
-        f"labelled, {N_NEW:,} new rows to judge by; labels drawn again, the rows stay. No option but `--label` and, in "
-        "the second and third line, what is known about the share of buyers, of which a quarter is right. "
-        "`python benchmarks/customer_verdicts.py`.",
+        f"labelled, {N_NEW:,} new rows to judge by; labels drawn again, the rows stay. No option but `--label` and, "
+        "where the first column says so, what is known about the share of buyers, which is a quarter. "
+        "`python benchmarks/customer_verdicts.py` goes on where the last run stopped.",
         "",
         f"Columns used: {', '.join(f'{name} ({kind})' for name, kind in rows[0]['columns'].items())}.",
         "",
