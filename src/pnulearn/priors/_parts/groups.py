@@ -75,13 +75,14 @@ def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_clas
     computed from groups, random choices included, inherits both properties.
     """
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
+    kept = np.flatnonzero(weight > 0)  # a row without weight must not decide how finely others are told apart
+    X, codes, weight = (X, codes, weight) if len(kept) == len(codes) else (X[kept], codes[kept], weight[kept])
     keys = row_keys(X, KEY_SEED, weight)
     classes = (_gather(X, keys, weight, np.flatnonzero(codes == k)) for k in range(n_classes))
     return Groups(tuple(classes), _gather(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
 
 
 def _gather(X: Any, keys: AnyArray, weight: AnyArray, rows: AnyArray) -> Group:
-    rows = rows[weight[rows] > 0]
     _, first, index = np.unique(keys[rows], return_index=True, return_inverse=True)
     return Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first)))
 

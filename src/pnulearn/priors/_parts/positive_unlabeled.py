@@ -53,7 +53,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
     def _choose_rows(self, codes: AnyArray, weight: AnyArray) -> AnyArray:
         """Numbers of all rows but the labelled negatives, where there are labelled positives."""
         negative, positive = ((codes == code) & (weight > 0) for code in (0, 1))
-        if not (negative.any() and positive.any()):
+        if not (negative.any() and positive.any() and (codes < 0).any()):
             return np.arange(len(codes))
         warnings.warn(
             f"{self.method!r} uses the positive and unlabelled rows only and leaves {int(negative.sum())} labelled "
