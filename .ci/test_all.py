@@ -33,9 +33,8 @@ def install() -> dict[str, str]:
         and attempt("apt-get", "install", "--yes", "--no-install-recommends", "chromium")
     ):
         missing["no Chromium on this machine"] = "apt-get install chromium was not possible"
-    uv = Path(sys.executable).with_name("uv")
     if not attempt(sys.executable, "-c", "import torch") and not attempt(
-        str(uv), "pip", "install", "--quiet", "--python", sys.executable, TORCH
+        *(sys.executable, "-m", "pip", "install", "--quiet", TORCH)  # pip finds a build without CUDA where there is one
     ):
         missing["PyTorch is the extra 'torch'"] = f"{TORCH} could not be installed within {SECONDS} s"
     return missing

@@ -196,7 +196,7 @@ def test_estimates_read_well():
     [
         ({"prior": 30}, "Did you mean 0.3"),
         ({"prior": "0.3"}, "prior must be a number"),
-        ({"prior": None}, "prior must be a number"),
+        ({"prior": None}, "prior is needed"),
         ({"prior": np.nan}, "prior must lie"),
         ({"mix": 1.2}, "mix must be a number"),
         ({"mix": np.nan}, "mix must be a number"),

@@ -72,11 +72,15 @@ def test_the_report_fits_the_screen_and_its_colours(opened, width, scheme):
     assert (brightness(ink) < brightness(paper)) == (scheme == "light")
 
 
+@pytest.fixture
+def axe():
+    return pytest.importorskip("axe_playwright_python.sync_playwright")
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_axe_finds_nothing(opened, width, scheme):
+def test_axe_finds_nothing(axe, opened, width, scheme):
     """With every table unfolded, so that nothing is hidden from it."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened(width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     found = axe.Axe().run(page).response
