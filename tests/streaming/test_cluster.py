@@ -196,19 +196,6 @@ def test_dask_data_need_a_client():
         fit_files(PNUClassifier(**SMALL), arrays)
 
 
-def test_workers_that_all_leave_mid_run_are_missed(cluster, client, source, design):
-    """The last test, for it takes the cluster's workers away."""
-    from pnulearn.streaming.passes import part_statistics
-
-    cluster.scheduler.allowed_failures = 100  # a worker that leaves during its work is not the part's fault here
-    work = partial(part_statistics, source=source.without_parts(), design=design)
-    results = OnCluster(client, no_workers_seconds=1.0)(work, source.parts)
-    assert np.isfinite(next(results).sums).all()
-    cluster.scale(0)
-    with pytest.raises(ClusterError, match="no workers for 1 s"):
-        list(results)
-
-
 def counted_source(folder, deadly=False):
     """One upstream read that is split into ten partitions, and counts its calls; it may kill its first worker."""
     calls = folder / "calls"
@@ -242,3 +229,16 @@ def test_sums_that_workers_add_up_have_the_bits_of_results_fetched_one_by_one(cl
     fetched = collect(source, design, lambda work, parts: OnCluster(client, PATIENCE)(work, parts))
     assert_array_equal(added.sums, fetched.sums)
     assert added.n_rows == len(X)
+
+
+def test_workers_that_all_leave_mid_run_are_missed(cluster, client, source, design):
+    """The last test, for it takes the cluster's workers away."""
+    from pnulearn.streaming.passes import part_statistics
+
+    cluster.scheduler.allowed_failures = 100  # a worker that leaves during its work is not the part's fault here
+    work = partial(part_statistics, source=source.without_parts(), design=design)
+    results = OnCluster(client, no_workers_seconds=1.0)(work, source.parts)
+    assert np.isfinite(next(results).sums).all()
+    cluster.scale(0)
+    with pytest.raises(ClusterError, match="no workers for 1 s"):
+        list(results)

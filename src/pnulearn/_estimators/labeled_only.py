@@ -40,6 +40,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.svm import SVC
     >>> from pnulearn import PNUStratifiedKFold, make_pnu_scorer
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([1.0, 0.0, np.nan], [20, 20, 200])
     >>> X = rng.normal(size=(240, 2)) + 2 * np.concatenate([np.ones(20), np.zeros(20), rng.random(200) < 0.3])[:, None]
