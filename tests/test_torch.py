@@ -259,7 +259,7 @@ def test_a_function_may_be_the_loss():
         (lambda: PNULoss(risks.pu(0.3))(torch.zeros(3), torch.tensor([1, -1])), "3 scores came with 2 codes"),
         (lambda: PNULoss(risks.pu(0.3))(torch.zeros(3, 2), torch.tensor([1, 0, -1])), r"got \(3, 2\)"),
         (lambda: PNULoss(risks.pu(0.3))(torch.zeros(2), torch.tensor([1.0, torch.nan])), "label_codes"),
-        (lambda: label_codes(["a", "b", "c", None]), "two classes, and y has 3"),
+        (lambda: label_codes(["a", "b", "c", None]), "Two classes are needed here, and y holds 3"),
         (lambda: PNUBatchSampler([1, 0, -1, 2]), "see label_codes"),
         (lambda: PNUBatchSampler([1, 0, -1], 2), "less than one row of each of 3 groups"),
         (lambda: PNUBatchSampler([1, 0, -1], (1, 2, 1)), r"does not go with \[1, 1, 1\] rows"),
