@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import requires, version
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
         "skops": [],
         "excel": [],  # read through pyarrow, which is asked for first
         "torch": [lambda: pnulearn.torch],
+        "label": [lambda: import_module("pnulearn.labeling.server")],
     }
 
 
