@@ -78,7 +78,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             fit_params["sample_weight"] = read_weights(sample_weight, len(labels.codes))
         X, _ = indexable(X, labels.codes)
         rows = labels.labeled
-        params = {name: _of_rows(value, rows, len(labels.codes)) for name, value in self._route(fit_params).items()}
+        params = {name: of_rows(value, rows, len(labels.codes)) for name, value in self._route(fit_params).items()}
         known = labels.classes[labels.codes[rows]]
         self.classifier_ = clone(self.classifier).fit(_safe_indexing(X, rows), known, **params)
         self.classes_ = self.classifier_.classes_
@@ -160,7 +160,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:
+def of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:
     """Those rows of a parameter that has one value per row; any other parameter as it is."""
     if not hasattr(value, "__len__") or isinstance(value, str) or _num_samples(value) != n_rows:
         return value

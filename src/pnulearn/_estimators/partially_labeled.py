@@ -77,18 +77,21 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
             Weights of the rows; one each by default.
         """
         check_is_fitted(self)
-        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
-        predicted, known = self.predict(X), labels.labeled
-        check_consistent_length(predicted, labels.codes)
-        if len(known) == 0:
-            raise ValueError("y holds no labelled row, so there is no accuracy. Use pnulearn.pnu_risk with labels.")
-        predicted = predicted[known]
-        weight = read_weights(sample_weight, len(labels.codes))[known]
-        if not weight.any():
-            raise ValueError("sample_weight is zero for every labelled row, so there is no accuracy.")
-        return float(accuracy_score(labels.classes[labels.codes[known]], predicted, sample_weight=weight))
+        return labeled_accuracy(decode_labels(y, self.unlabeled, classes=self.classes_), self.predict(X), sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def labeled_accuracy(labels: Labels, predicted: AnyArray, sample_weight: ArrayLike | None) -> float:
+    """The share of labelled rows whose class was predicted."""
+    known = labels.labeled
+    check_consistent_length(predicted, labels.codes)
+    if len(known) == 0:
+        raise ValueError("y holds no labelled row, so there is no accuracy. Use pnulearn.pnu_risk with labels.")
+    weight = read_weights(sample_weight, len(labels.codes))[known]
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every labelled row, so there is no accuracy.")
+    return float(accuracy_score(labels.classes[labels.codes[known]], predicted[known], sample_weight=weight))

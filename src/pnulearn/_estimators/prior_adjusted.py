@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.metrics import accuracy_score
 from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.adjustment import adjust, class_scores, has_odds
+from pnulearn._estimators.labeled_only import of_rows
+from pnulearn._estimators.partially_labeled import labeled_accuracy
 from pnulearn._learning.judging import held_out_risk
 from pnulearn._learning.splits import own_splits
 from pnulearn._problem.folds import assign_folds
@@ -216,11 +217,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
-        known, predicted = labels.labeled, self.predict(X)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(
-            accuracy_score(labels.classes[labels.codes[known]], np.asarray(predicted)[known], sample_weight=weight)
-        )
+        return labeled_accuracy(labels, np.asarray(self.predict(X)), sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -240,7 +237,7 @@ class _Work:
     def fit_rows(self, rows: AnyArray) -> Any:
         """A copy of the estimator, fitted to these rows."""
         n_rows = len(self.labels.codes)
-        params = {name: _of_rows(value, rows, n_rows) for name, value in self.fit_params.items()}
+        params = {name: of_rows(value, rows, n_rows) for name, value in self.fit_params.items()}
         known = self.labels.classes[self.labels.codes[rows]]
         return clone(self.estimator).fit(_safe_indexing(self.rows.X, rows), known, **params)
 
@@ -277,10 +274,3 @@ def _as_numbers(X: Any) -> Any:
     except (TypeError, ValueError):
         return None
     return table if table.ndim == 2 and np.isfinite(table).all() else None
-
-
-def _of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:
-    """Those rows of a parameter that has one value per row; any other parameter as it is."""
-    if not hasattr(value, "__len__") or isinstance(value, str) or _num_samples(value) != n_rows:
-        return value
-    return _safe_indexing(value, rows)
