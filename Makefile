@@ -76,6 +76,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/search_speed.py
 	$(PY) benchmarks/many_rows.py
 	$(PY) benchmarks/sparse_text.py
+	$(PY) benchmarks/prediction.py
 	$(PY) benchmarks/command_line.py 200000 --commands predict hand
 
 # uv installs in seconds; pip does the same where uv cannot be had.
