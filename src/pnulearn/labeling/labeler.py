@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
-from pnulearn.labeling.desk import Desk
-from pnulearn.labeling.draws import DONT_KNOW, PENDING, RANDOM, Book, Draw, Sample, draw_event, read_draw
-from pnulearn.labeling.journal import Journal, JournalError
+from pnulearn.labeling.draws import DONT_KNOW, RANDOM, Draw, Sample
+from pnulearn.labeling.interview import Interview
+from pnulearn.labeling.journal import Journal
 from pnulearn.labeling.judging import as_prior, judge_errors, judge_prior
 from pnulearn.labeling.learner import Learner, Opinion, default_model
-from pnulearn.labeling.sequence import Share
 from pnulearn.labeling.standing import Goal, Standing, forecast
 from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
 from pnulearn.labeling.urn import Urn
@@ -107,16 +105,16 @@ class Labeler:
         self.seed = int(random_state)
         self.history: list[Standing] = []
         self._learner = Learner(self.X, len(self.classes), model or default_model(self.seed), self.seed)
-        self._lock, self._book, self._desk = RLock(), Book(), Desk()
         self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, int(n_random))
-        self._answers: list[tuple[int, str]] = []
+        self._interview = Interview(self._urn, self.classes)
         self._opinion = Opinion(None, None, np.zeros(0, dtype=int))
         self._n_fitted = -1
         if labels == "random":
             self._take_as_drawn()
         elif labels != "chosen":
             raise ValueError(f"labels={labels!r}: were they drawn at random ('random') or not ('chosen')?")
-        self._journal = None if journal is None else self._open(journal, dict(about or {}))
+        if journal is not None:
+            self._open(journal, dict(about or {}))
 
     # ---- asking and answering
 
@@ -130,17 +128,7 @@ class Labeler:
         """
         if self.refit_every != 0 and self._is_stale():
             self.refresh()
-        with self._lock:
-            number = self._desk.hand_out(who, len(self._answers), nothing_else=not self._urn.left.any())
-            if number is not None:
-                return self._book.draws[number]
-            if not self._urn.left.any():
-                return None
-            draw = self._urn.draw(len(self._book.draws))
-            self._write(draw_event(draw))
-            self._enter(draw)
-            self._desk.hold(draw.number, who)
-            return draw
+        return self._interview.next(who)
 
     def answer(self, label: Hashable, draw: Draw | int | None = None, who: str = "") -> None:
         """Enter the label of a row; when this returns, it is on disk.
@@ -154,9 +142,7 @@ class Labeler:
         who : str
             Who answers.
         """
-        if label not in self.classes:
-            raise ValueError(f"{label!r} is none of the classes {self.classes}.")
-        self._settle(self.classes.index(label), draw, who, {"event": "answer", "label": label})
+        self._interview.answer(label, draw, who)
 
     def dont_know(self, draw: Draw | int | None = None, who: str = "") -> None:
         """Nobody can tell the label of a row; it is not asked again, and intervals are about rows that can be told.
@@ -168,7 +154,7 @@ class Labeler:
         who : str
             Who answers.
         """
-        self._settle(DONT_KNOW, draw, who, {"event": "dont_know"})
+        self._interview.dont_know(draw, who)
 
     def skip(self, draw: Draw | int | None = None, who: str = "") -> None:
         """Put a row off; it comes back after ten other answers.
@@ -180,10 +166,7 @@ class Labeler:
         who : str
             Who skips it.
         """
-        with self._lock:
-            number = self._number(draw, who)
-            self._write({"event": "skip", "draw": number})
-            self._desk.skip(number, len(self._answers))
+        self._interview.skip(draw, who)
 
     def undo(self, who: str | None = None) -> Draw | None:
         """Take the last answer back and return its draw, which is asked again; None if there is none.
@@ -193,26 +176,15 @@ class Labeler:
         who : str, optional
             Take back the last answer of this person; by default the last of all.
         """
-        with self._lock:
-            mine = [k for k, (_, by) in enumerate(self._answers) if who is None or by == who]
-            if not mine:
-                return None
-            number, by = self._answers[mine[-1]]
-            self._write({"event": "undo", "draw": number})
-            self._take_back(number)
-            held = [other for other in self._book.pending if self._desk.holder(other) == by]
-            for other in held:
-                self._desk.release(other)
-            self._desk.hold(number, by)
-            return self._book.draws[number]
+        return self._interview.undo(who)
 
     # ---- learning and judging
 
     def refresh(self) -> Standing:
         """Learn from all labels so far and judge; safe to call from another thread while rows are answered."""
-        with self._lock:
-            sample, n_answers, left = self._book.sample(), len(self._answers), self._urn.left.copy()
-            asked = np.array([draw.row for draw in self._book.draws], dtype=int)
+        with self._interview.lock:
+            sample, n_answers, left = self._interview.book.sample(), self._interview.n_answers, self._urn.left.copy()
+            asked = np.array([draw.row for draw in self._interview.book.draws], dtype=int)
         before = np.flatnonzero(self.given != UNLABELED)
         before = before[~np.isin(before, sample.rows)]
         shares = judge_prior(sample, len(self.classes), self.confidence) if self.is_judging else []
@@ -226,7 +198,7 @@ class Labeler:
         every[rows] = codes
         chances = self._urn.weigh(opinion, every, left, np.concatenate([asked, before]), len(self.classes))
         standing = self._judge(sample, opinion, shares, codes, int(left.sum()))
-        with self._lock:
+        with self._interview.lock:
             self._opinion, self._n_fitted = opinion, n_answers
             self._urn.put(opinion, chances)
             self._remember(standing)
@@ -234,7 +206,7 @@ class Labeler:
 
     def estimate(self) -> Standing:
         """What is known after the labels so far."""
-        if not self.history or (self.refit_every != 0 and self._n_fitted != len(self._answers)):
+        if not self.history or (self.refit_every != 0 and self._n_fitted != self._interview.n_answers):
             return self.refresh()
         return self.history[-1]
 
@@ -266,19 +238,19 @@ class Labeler:
                 f"At least {LEAST_RANDOM:.0%} of the rows has to be drawn at random, or nothing can be said about "
                 f"error and shares; got {dict(mixture) if isinstance(mixture, Mapping) else mixture}."
             )
-        with self._lock:
+        with self._interview.lock:
             self.mixture = self._urn.mixture = parts
             self._n_fitted = -1
 
     @property
     def is_stale(self) -> bool:
         """Whether there are answers that were not learnt from yet."""
-        return self._n_fitted != len(self._answers)
+        return self._n_fitted != self._interview.n_answers
 
     @property
     def n_waiting(self) -> int:
         """Rows that were skipped, or shown and left."""
-        return self._desk.n_waiting
+        return self._interview.n_waiting
 
     @property
     def is_judging(self) -> bool:
@@ -303,19 +275,17 @@ class Labeler:
     @property
     def n_answers(self) -> int:
         """Answers so far, "don't know" included."""
-        return len(self._answers)
+        return self._interview.n_answers
 
     @property
     def answers(self) -> list[tuple[Draw, int]]:
         """All draws that were answered, with the class, or −2 for "don't know"."""
-        with self._lock:
-            pairs = zip(self._book.draws, self._book.codes, strict=True)
-            return [(draw, code) for draw, code in pairs if code != PENDING]
+        return self._interview.answered
 
     @property
     def draws(self) -> list[Draw]:
         """All draws so far."""
-        return list(self._book.draws)
+        return list(self._interview.book.draws)
 
     @property
     def counts(self) -> dict[Hashable, int]:
@@ -326,64 +296,32 @@ class Labeler:
     @property
     def n_unknown(self) -> int:
         """Rows whose label nobody could tell."""
-        return self._book.codes.count(DONT_KNOW)
+        return self._interview.book.codes.count(DONT_KNOW)
 
     @property
     def codes(self) -> AnyArray:
         """The class of every row, −1 where it is not known."""
-        with self._lock:
-            codes, sample = self.given.copy(), self._book.sample()
+        with self._interview.lock:
+            codes, sample = self.given.copy(), self._interview.book.sample()
         codes[sample.rows] = sample.codes
         return codes
 
     @property
     def sample(self) -> Sample:
         """The rows that were drawn and have a label, in the order of their draws."""
-        with self._lock:
-            return self._book.sample()
+        with self._interview.lock:
+            return self._interview.book.sample()
 
     def close(self) -> None:
         """Let go of the journal."""
-        if self._journal is not None:
-            self._journal.close()
+        self._interview.close()
 
     # ---- inside
 
     def _is_stale(self) -> bool:
-        n = len(self._answers)
+        n = self._interview.n_answers
         every = self.refit_every if self.refit_every is not None else max(1, n // 10)
         return self._n_fitted < 0 or abs(n - self._n_fitted) >= max(every, 1)
-
-    def _enter(self, draw: Draw) -> None:
-        self._book.add(draw)
-        self._urn.take(draw.row)
-
-    def _settle(self, code: int, draw: Draw | int | None, who: str, event: dict[str, Any]) -> None:
-        with self._lock:
-            number = self._number(draw, who)
-            drawn = self._book.draws[number]
-            if self._book.codes[number] != PENDING:
-                raise AlreadyAnsweredError(f"Row {drawn.row + 1} has been answered already.")
-            reason = {"draw": number, "row": drawn.row, "probability": drawn.probability, "reason": drawn.reason}
-            self._write({**event, **reason, "by": who})
-            self._note(number, code, who)
-
-    def _note(self, number: int, code: int, who: str) -> None:
-        self._book.codes[number] = code
-        self._answers.append((number, who))
-        self._desk.clear(number)
-
-    def _take_back(self, number: int) -> None:
-        self._book.codes[number] = PENDING
-        self._answers = [pair for pair in self._answers if pair[0] != number]
-
-    def _number(self, draw: Draw | int | None, who: str) -> int:
-        number = draw.number if isinstance(draw, Draw) else draw
-        if number is None:
-            number = next((n for n in self._book.pending if self._desk.holder(n) == who), None)
-        if number is None or not 0 <= number < len(self._book.draws):
-            raise ValueError("No row is waiting for an answer: call next() first.")
-        return number
 
     def _judge(self, sample: Sample, opinion: Opinion, shares: list[Any], codes: AnyArray, n_left: int) -> Standing:
         counts = np.bincount(codes, minlength=len(self.classes)).tolist()
@@ -414,31 +352,15 @@ class Labeler:
 
     def _remember(self, standing: Standing) -> None:
         self.history = [past for past in self.history if past.n_labels < standing.n_labels] + [standing]
-        if self._journal is not None and standing.error is not None and standing.n_labels:
-            error = standing.error
-            seen = {"n_labels": standing.n_labels, "error": [error.value, error.low, error.high, error.n_effective]}
-            self._journal.append({"event": "standing", **seen}, durable=False)
+        if standing.error is not None and standing.n_labels:
+            self._interview.remember(standing.n_labels, standing.error)
 
     def _take_as_drawn(self) -> None:
         """Labels from before as draws at random, in an order that does not hang on them."""
         rows = np.random.default_rng([self.seed, 2**31]).permutation(np.flatnonzero(self.given != UNLABELED))
         for number, row in enumerate(rows):
             n_left = self.n_rows - number
-            self._book.add(Draw(number, int(row), 1 / n_left, n_left), int(self.given[row]))
-
-    def _write(self, event: dict[str, Any]) -> None:
-        if self._journal is not None:
-            self._journal.append(event)
-
-    def _open(self, path: str | os.PathLike[str], about: dict[str, Any]) -> Journal:
-        names = [name.item() if isinstance(name, np.generic) else name for name in self.classes]
-        journal = Journal(path, {"n_rows": self.n_rows, "classes": names, "n_given": len(self._book.draws), **about})
-        try:
-            self.replay(journal.events[1:], journal.path.name)
-        except BaseException:
-            journal.close()
-            raise
-        return journal
+            self._interview.book.add(Draw(number, int(row), 1 / n_left, n_left), int(self.given[row]))
 
     def replay(self, events: Sequence[Mapping[str, Any]], source: str = "the journal") -> None:
         """Go through the events of a journal after its first line, as `read_journal` returns them.
@@ -450,36 +372,20 @@ class Labeler:
         source : str
             Where it is written, for messages.
         """
-        for line, event in enumerate(events, start=2):
-            self._replay(event, f"Line {line} of {source}")
-        for number in self._book.pending:
-            self._desk.release(number)
+        for n_labels, error in self._interview.replay(events, source).items():
+            past = Standing(n_labels, {}, error, {}, self.confidence, self.goal)
+            self.history = [one for one in self.history if one.n_labels < n_labels] + [past]
 
-    def _replay(self, event: Mapping[str, Any], place: str) -> None:
-        kind = event["event"]
+    def _open(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
+        names = [name.item() if isinstance(name, np.generic) else name for name in self.classes]
+        n_given = len(self._interview.book.draws)
+        journal = Journal(path, {"n_rows": self.n_rows, "classes": names, "n_given": n_given, **about})
         try:
-            number = int(event.get("draw", -1))
-            if kind == "draw":
-                draw = read_draw(event)
-                if draw.number != len(self._book.draws) or not self._urn.left[draw.row]:
-                    raise ValueError(f"draw {draw.number} of row {draw.row} is out of order")
-                self._enter(draw)
-            elif kind == "answer":
-                self._note(number, self.classes.index(event["label"]), event.get("by", ""))
-            elif kind == "dont_know":
-                self._note(number, DONT_KNOW, event.get("by", ""))
-            elif kind == "undo":
-                self._take_back(number)
-            elif kind == "standing":
-                share = Share(*map(float, event["error"]))
-                past = Standing(int(event["n_labels"]), {}, share, {}, self.confidence, self.goal)
-                self.history = [one for one in self.history if one.n_labels < past.n_labels] + [past]
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise JournalError(f"{place} does not follow from the lines before it ({error}).") from None
-
-
-class AlreadyAnsweredError(ValueError):
-    """A row that somebody else has answered meanwhile."""
+            self.replay(journal.events[1:], journal.path.name)
+        except BaseException:
+            journal.close()
+            raise
+        self._interview.journal = journal
 
 
 def _read_given(

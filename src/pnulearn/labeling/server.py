@@ -11,7 +11,8 @@ from typing import Any
 from pnulearn._machine.extras import import_extra
 from pnulearn.labeling.background import Refresher
 from pnulearn.labeling.cells import RowReader
-from pnulearn.labeling.labeler import AlreadyAnsweredError, Labeler
+from pnulearn.labeling.interview import AlreadyAnsweredError
+from pnulearn.labeling.labeler import Labeler
 from pnulearn.labeling.page_state import PageState
 from pnulearn.labeling.pictures import find_picture, picture_type
 
