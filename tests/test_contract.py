@@ -32,7 +32,8 @@ RIVALS = [
     HarmonicClassifier(leak=0.1, bandwidth=1.0, random_state=0),
     S4VM(C_unlabeled=0.1, bandwidth=1.0, n_starts=20, random_state=0),
 ]
-OURS = [PNUClassifier(random_state=0), PNUClassifier(kernel="linear", random_state=0), *RIVALS]
+RANKED = PNUClassifier(columns="both", centers=20, random_state=0)
+OURS = [PNUClassifier(random_state=0), PNUClassifier(kernel="linear", random_state=0), RANKED, *RIVALS]
 CLASSIFIERS = [*OURS, LabeledOnly(LogisticRegression())]
 
 rng = np.random.default_rng(0)
@@ -43,7 +44,8 @@ Y = np.where(np.arange(N) < N_LABELED, TRUTH, np.nan)
 
 
 def name(model):
-    return type(model).__name__ + ("-linear" if getattr(model, "kernel", "") == "linear" else "")
+    columns = "-ranks" if getattr(model, "columns", "given") == "both" else ""
+    return type(model).__name__ + ("-linear" if getattr(model, "kernel", "") == "linear" else columns)
 
 
 def every(models):
@@ -65,7 +67,9 @@ def test_every_kernel_of_the_registry_is_learnt_with_dense_or_sparse_rows(model,
     assert_allclose(model.fit(rare, Y).decision_function(rare), dense.decision_function(rows), atol=1e-4)
 
 
-@every([PNUClassifier(), PNUClassifier(kernel="linear"), LabeledOnly(LogisticRegression())])
+@every(
+    [PNUClassifier(), PNUClassifier(kernel="linear"), PNUClassifier(columns="both"), LabeledOnly(LogisticRegression())]
+)
 def test_scikit_learn_finds_nothing_to_complain_about(model):
     """The rivals' turn is in tests/baselines, with and without a search."""
     with warnings.catch_warnings():
@@ -201,7 +205,7 @@ def test_the_search_is_one_kind_of_table(model):
     table = clone(model).fit(X, Y).search_
     rows = table.rows()
     assert len(rows) == table.weight.size == np.prod([len(values) for values in table.values.values()])
-    assert set(rows[0]) == {*table.values, "zero_one", "squared", "weight"}
+    assert set(rows[0]) == {*table.values, "zero_one", "squared", "weight"} | ({"columns"} if table.columns else set())
     assert sum(row["weight"] for row in rows) == pytest.approx(1)
     assert table.weight[table.best] == table.weight.max()
 

@@ -78,7 +78,7 @@ def test_blocks_give_what_all_rows_at_once_give(given):
     model, by_blocks = (
         road.assemble(found, weight, fold_weights) for road, found in ((rows, explored), (blocks, fits))
     )
-    assert_array_equal(by_blocks.bandwidths, model.bandwidths)
+    assert_array_equal(by_blocks.used, model.used)
     features = sum(
         problem.basis.features(problem.prepared, index) @ (by_blocks.coef - model.coef)[:, place].T
         for place, index in enumerate(np.flatnonzero(weight.any(axis=(1, 2))))

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis, Graph
+from pnulearn._basis.basis import Graph, Kernel, PrefixedGraph
 from pnulearn._basis.block import BlockFeatures
 from pnulearn._basis.centers import choose_centers, dense, median_distance
+from pnulearn._basis.views import View, learnt_views
 
 
 @dataclass(frozen=True)
-class CenterBasis(Basis):
+class CenterBasis(Kernel):
     """φ_j(x) = k(x, c_j) for several bandwidths σ, without intercept.
 
     A kernel says how `prepare` measures rows against centres and how `transform` turns that into features; where
@@ -73,26 +74,39 @@ class CenterBasis(Basis):
     def numbers(self) -> tuple[AnyArray, ...]:
         return self.origin, self.centers, self.bandwidths
 
-    def name_learnt(self, bandwidths: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
+    def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """`coef_` (K, bandwidths, centres), and the `bandwidths_` in use."""
+        bandwidths = self.bandwidths[used]
         return {"centers_": self.centers, "bandwidths_": bandwidths, "coef_": coef, "intercept_": intercept}
 
     @classmethod
     def respond(cls, model: Any, X: Any) -> AnyArray:
-        basis = cls(model.centers_, model.bandwidths_)
-        every = basis.every_features(basis.prepare(X), range(len(basis.bandwidths)))
-        return sum(features @ model.coef_[:, index].T for index, features in every) + model.intercept_
+        every = ((view, cls(view.centers, view.bandwidths)) for view in learnt_views(model))
+        parts = (
+            features @ model.coef_[:, view.places[index]].T
+            for view, basis in every
+            for index, features in basis.every_features(basis.prepare(view.see(X)), range(len(view.places)))
+        )
+        return sum(parts) + model.intercept_
 
     @classmethod
     def draw(cls, graph: Graph, model: Any) -> str:
-        """Rows and centres are moved by the centres' mean first, so that an offset costs no digits."""
-        basis = cls(model.centers_, model.bandwidths_)
-        moved = graph.apply("Sub", "X", graph.constant("origin", basis.origin), name="moved")
-        prepared = cls.draw_prepared(graph, moved, basis.centers - basis.origin)
         total = graph.constant("intercept", np.atleast_1d(model.intercept_).astype(float))
+        for view in learnt_views(model):
+            own = graph if view.ranks is None else PrefixedGraph(graph, "ranks_")
+            total = cls._draw_view(own, view, model.coef_[:, view.places], total)
+        return total
+
+    @classmethod
+    def _draw_view(cls, graph: Graph, view: View, coef: AnyArray, total: str) -> str:
+        """Rows and centres are moved by the centres' mean first, so that an offset costs no digits."""
+        basis = cls(view.centers, view.bandwidths)
+        rows = "X" if view.ranks is None else view.ranks.draw(graph, "X")
+        moved = graph.apply("Sub", rows, graph.constant("origin", basis.origin), name="moved")
+        prepared = cls.draw_prepared(graph, moved, basis.centers - basis.origin)
         for k, bandwidth in enumerate(basis.bandwidths):
             kernel = cls.draw_kernel(graph, prepared, float(bandwidth), k)
-            weights = graph.constant(f"coef{k}", np.ascontiguousarray(model.coef_[:, k].T))
+            weights = graph.constant(f"coef{k}", np.ascontiguousarray(coef[:, k].T))
             part = graph.apply("MatMul", kernel, weights, name=f"part{k}")
             total = graph.apply("Add", part, total, name=f"sum{k}")
         return total

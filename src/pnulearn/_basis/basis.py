@@ -20,13 +20,29 @@ ROW_CHUNK = 512  # features of a chunk stay in the cache
 class Graph(Protocol):
     """The part of an ONNX graph under construction that a basis draws on; values are known by their names."""
 
+    dtype: np.dtype
+
     def constant(self, name: str, value: AnyArray) -> str: ...
 
     def apply(self, operator: str, *inputs: str, name: str, **attributes: Any) -> str: ...
 
 
+class PrefixedGraph:
+    """A graph in which all new names begin alike, so that the same thing can be drawn twice."""
+
+    def __init__(self, graph: Graph, prefix: str):
+        self.dtype = graph.dtype
+        self._graph, self._prefix = graph, prefix
+
+    def constant(self, name: str, value: AnyArray) -> str:
+        return self._graph.constant(self._prefix + name, value)
+
+    def apply(self, operator: str, *inputs: str, name: str, **attributes: Any) -> str:
+        return self._graph.apply(operator, *inputs, name=self._prefix + name, **attributes)
+
+
 class Basis(ABC):
-    """Basis functions for one or several bandwidths. A subclass is a frozen dataclass and stands in `KERNELS`.
+    """Basis functions for one or several bandwidths, as the search sees them. A subclass is a frozen dataclass.
 
     Attributes
     ----------
@@ -38,32 +54,18 @@ class Basis(ABC):
         whether there is a bandwidth to choose; if not, `bandwidths` is a single NaN.
     bandwidths
         all bandwidths to be tried.
-    origin
-        a point amid the data.
+    representations
+        what the columns are to each bandwidth, "given" or "ranks"; None if they are given to all.
     """
 
     intercept: ClassVar[bool]
     remedy: ClassVar[str]
     has_bandwidth: ClassVar[bool]
     bandwidths: AnyArray
-    origin: AnyArray
 
-    @classmethod
-    @abstractmethod
-    def choose(
-        cls, X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
-    ) -> Basis:
-        """The basis for these rows, as the parameters `centers` and `bandwidth` of an estimator ask for it."""
-
-    @classmethod
-    @abstractmethod
-    def grid(cls, centers: AnyArray) -> AnyArray:
-        """The bandwidths to try where none is given."""
-
-    @classmethod
-    @abstractmethod
-    def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
-        """k(x, c) for every row and centre, dense or sparse; positive semi-definite where rows and centres agree."""
+    @property
+    def representations(self) -> tuple[str, ...] | None:
+        return None
 
     @property
     @abstractmethod
@@ -84,6 +86,42 @@ class Basis(ABC):
             yield index, self.features(prepared, index)
 
     @abstractmethod
+    def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
+        """A model's fitted attributes by name, from coefficients (K, used, size) and intercepts (K,).
+
+        `used` are the numbers of the bandwidths that have any weight.
+        """
+
+
+class Kernel(Basis):
+    """A family of basis functions that stands in `KERNELS`: it can choose, be learnt in one pass, respond and draw.
+
+    Attributes
+    ----------
+    origin
+        a point amid the data.
+    """
+
+    origin: AnyArray
+
+    @classmethod
+    @abstractmethod
+    def choose(
+        cls, X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
+    ) -> Kernel:
+        """The basis for these rows, as the parameters `centers` and `bandwidth` of an estimator ask for it."""
+
+    @classmethod
+    @abstractmethod
+    def grid(cls, centers: AnyArray) -> AnyArray:
+        """The bandwidths to try where none is given."""
+
+    @classmethod
+    @abstractmethod
+    def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
+        """k(x, c) for every row and centre, dense or sparse; positive semi-definite where rows and centres agree."""
+
+    @abstractmethod
     def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
         """A worker for blocks of at most `n_rows` rows, for one-pass learning."""
 
@@ -91,10 +129,6 @@ class Basis(ABC):
     @abstractmethod
     def numbers(self) -> tuple[AnyArray, ...]:
         """The arrays that tell this basis from others of its kind."""
-
-    @abstractmethod
-    def name_learnt(self, bandwidths: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
-        """A model's fitted attributes by name, from coefficients (K, bandwidths, size) and intercepts (K,)."""
 
     @classmethod
     @abstractmethod

@@ -7,13 +7,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
+from pnulearn._basis.basis import Basis, Kernel
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.laplace import LaplaceBasis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._basis.polynomial import PolynomialBasis
+from pnulearn._basis.ranks import NormalRanks
+from pnulearn._basis.views import GIVEN, ViewsBasis
 
-KERNELS: dict[str, type[Basis]] = {
+KERNELS: dict[str, type[Kernel]] = {
     "rbf": GaussianBasis,
     "linear": LinearBasis,
     "laplace": LaplaceBasis,
@@ -28,7 +30,7 @@ def choose_basis(
     keys: AnyArray,
     centers: str | int | ArrayLike = "auto",
     bandwidth: ArrayLike | None = None,
-) -> Basis:
+) -> Kernel:
     """The basis functions of a kernel for these rows.
 
     >>> import numpy as np
@@ -37,3 +39,21 @@ def choose_basis(
     [0.25, 0.5, 1.0, 2.0, 3.0, 4.0]
     """
     return KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)
+
+
+def choose_views(
+    kernel: str,
+    X: Any,
+    weight: AnyArray,
+    is_labeled: AnyArray,
+    keys: AnyArray,
+    *,
+    centers: str | int | ArrayLike,
+    bandwidth: ArrayLike | None,
+    columns: str,
+) -> Basis:
+    """The same for `columns` as they are given, as ranks that are learnt from all rows, or as both."""
+    chosen = choose_basis(kernel, X, is_labeled, keys, centers, bandwidth)
+    if columns == GIVEN:
+        return chosen
+    return ViewsBasis.choose(chosen, columns, NormalRanks.learn(X, weight), bandwidth)

@@ -11,13 +11,13 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis, Graph
+from pnulearn._basis.basis import Graph, Kernel
 from pnulearn._basis.block import BlockFeatures
 from pnulearn._basis.centers import dense
 
 
 @dataclass(frozen=True)
-class LinearBasis(Basis):
+class LinearBasis(Kernel):
     """φ(x) = x less an origin, with an unpenalised intercept."""
 
     origin: AnyArray
@@ -60,7 +60,7 @@ class LinearBasis(Basis):
     def numbers(self) -> tuple[AnyArray, ...]:
         return self.origin, self.origin, self.bandwidths  # twice, as fingerprints in older files have it
 
-    def name_learnt(self, bandwidths: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
+    def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """`coef_` (K, d) and an `intercept_` for rows as they are."""
         return {"coef_": coef[:, 0], "intercept_": intercept - coef[:, 0] @ self.origin}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
@@ -22,13 +23,18 @@ from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
 from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.settings import Settings
+from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
+
+
+def _takes_batches(model: PNUClassifier) -> bool:
+    refuse_ranks_in_one_pass(model.columns)
+    return True
 
 
 class PNUClassifier(PartiallyLabeledClassifier):
@@ -57,7 +63,10 @@ class PNUClassifier(PartiallyLabeledClassifier):
         λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
     bandwidth
         σ of the kernel, as in exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median
-        distance.
+        distance. With ranks it is a distance between ranks.
+    columns
+        "given", "ranks" (a value becomes the normal quantile of its rank among all rows, so that long tails, money and
+        counts need no logarithms), or "both", which searches and averages both; for kernels around centres.
     centers
         "auto" (all rows up to 500, beyond that the labelled ones and a random choice of the others), "labeled", "all",
         a number or an array.
@@ -90,7 +99,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         the prior used; `prior_interval_` its 90 % interval, `prior_estimate_` its whole distribution.
     prior_doubt_
         what speaks against a prior that was given, or None.
-    mix_, alpha_, bandwidth_
+    mix_, alpha_, bandwidth_, columns_
         the best candidate's values.
     search_
         every candidate with its validation results.
@@ -111,6 +120,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
         them.
     coef_, intercept_, centers_, bandwidths_
         the model.
+    ranked_, rank_values_, rank_scores_
+        with ranks: which of the bandwidths are distances between ranks, and the ranks of every column at some of its
+        values.
 
     Examples
     --------
@@ -138,6 +150,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         mix: Any = None,
         alpha: Any = None,
         bandwidth: Any = None,
+        columns: str = "given",
         centers: Any = "auto",
         selection: str = "average",
         tie_break: str = "risk",
@@ -156,6 +169,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         self.mix = mix
         self.alpha = alpha
         self.bandwidth = bandwidth
+        self.columns = columns
         self.centers = centers
         self.selection = selection
         self.tie_break = tie_break
@@ -212,6 +226,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         learnt = learn_from_rows(settings, samples, reader.classes_, held_out=held_out, feature_names=names)
         return accept(self, learnt)
 
+    @available_if(_takes_batches)
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PNUClassifier:
         """Add a batch of rows and learn from all rows so far; only loss="squared" can do that.
 

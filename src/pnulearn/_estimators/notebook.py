@@ -34,6 +34,8 @@ def facts(model: Any) -> dict[str, str]:
     answer["best candidate"] = f"mix {model.mix_:.2g}, alpha {model.alpha_:.2g}"
     if KERNELS[model.kernel].has_bandwidth:
         answer["best candidate"] += f", bandwidth {model.bandwidth_:.3g}"
+    if model.search_.columns is not None:
+        answer["best candidate"] += f", columns {'as ranks' if model.columns_ == 'ranks' else 'as given'}"
     if model.risk_ is not None:
         answer["validation error"] = str(model.risk_)
     return answer

@@ -19,7 +19,7 @@ from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 
 PLAIN = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
-NUMBERS = ("coef_", "intercept_", "centers_", "bandwidths_", "calibration_", "prior_")
+NUMBERS = ("coef_", "intercept_", "centers_", "bandwidths_", "calibration_", "prior_", "rank_values_", "rank_scores_")
 
 LEARNT_TYPES = (SearchTable, RiskEstimate, PriorEstimate)  # dataclasses that a fitted model holds
 
@@ -87,6 +87,7 @@ def _refuse_other_shapes(model: Any) -> None:
         expected |= {"centers_": (n_centers, d), "bandwidths_": (n_bandwidths,)}
         expected["coef_"] = (n_outputs, n_bandwidths, n_centers)
         _require(n_centers > 0 and bool((model.bandwidths_ > 0).all()), "bandwidths_ are not positive")
+        expected |= _rank_shapes(model)
     if getattr(model, "calibration_", None) is not None:
         expected["calibration_"] = (n_outputs, 2)
     if hasattr(model, "feature_names_in_"):
@@ -99,12 +100,27 @@ def _refuse_other_shapes(model: Any) -> None:
     _require(bool(((prior > 0) & (prior < 1)).all()), "prior_ is no share")
 
 
+def _rank_shapes(model: Any) -> dict[str, tuple[int, ...]]:
+    """Shapes of what a model of ranks holds beside the others; knots must be in order."""
+    if not hasattr(model, "ranked_"):
+        return {}
+    for name in ("rank_values_", "rank_scores_"):
+        _require(hasattr(model, name), f"{name} is missing")
+        _require(np.ndim(getattr(model, name)) == 2, f"{name} is no table")
+        _require(bool((np.diff(getattr(model, name)) >= 0).all()), f"{name} is not in order")
+    _require(model.ranked_.dtype.kind == "b", "ranked_ does not say yes or no")
+    shape = (model.n_features_in_, model.rank_values_.shape[1])
+    _require(shape[1] > 0, "rank_values_ are none")
+    return {"ranked_": (len(model.bandwidths_),), "rank_values_": shape, "rank_scores_": shape}
+
+
 def _refuse_search(table: SearchTable) -> None:
     shape = tuple(len(_line(values)) for values in table.values.values())
     for name in ("zero_one", "squared", "weight"):
         found = getattr(table, name).shape
         _require(found == shape, f"search_.{name} has shape {found}, not {shape}")
         _require(getattr(table, name).dtype.kind == "f", f"search_.{name} holds no numbers")
+    _require(table.columns is None or len(table.columns) == shape[0], "search_.columns are not one for each bandwidth")
 
 
 def _line(values: AnyArray) -> AnyArray:

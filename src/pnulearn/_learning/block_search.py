@@ -94,7 +94,7 @@ class BlockSearch:
             for rows, part in zip(self._folds, by_fold, strict=True):
                 scores[:, :, rows] = part
         return Model(
-            self.problem.basis.bandwidths[used],
+            used,
             np.stack(coefs, axis=1),
             np.sum(intercepts, axis=0),
             scores[0],

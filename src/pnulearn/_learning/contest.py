@@ -12,6 +12,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._basis.views import GIVEN
 from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.judging import count_held_out, judge_model
 from pnulearn._learning.learnt import Learnt
@@ -55,7 +56,7 @@ class Contest:
             n_labels = tallies[0].effective_labels(self.prior.shares)
         weight = self._weigh(squared if np.isnan(zero_one).any() else zero_one, squared, n_labels)
         values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes.values, "alpha": self.settings.alphas}
-        return SearchTable(values, zero_one, squared, weight)
+        return SearchTable(values, zero_one, squared, weight, self.basis.representations)
 
     def conclude(
         self, search: SearchTable, model: Model, validated: Samples, feature_names: AnyArray | None = None
@@ -66,7 +67,7 @@ class Contest:
         if not all(np.isfinite(part).all() for part in (model.coef, model.intercept, search.weight)):
             raise self._unsolvable()
         judging = scores if model.judging_scores is None else model.judging_scores
-        function = self.basis.name_learnt(model.bandwidths, model.coef, model.intercept)
+        function = self.basis.name_learnt(model.used, model.coef, model.intercept)
         return Learnt(
             classes=self.classes,
             prior=self.prior.value,
@@ -77,6 +78,7 @@ class Contest:
             bandwidth=float(search.bandwidths[bandwidth]),
             mix=float(search.mixes[mix]),
             alpha=float(search.alphas[alpha]),
+            columns=GIVEN if search.columns is None else search.columns[bandwidth],
             risk=judge_model(validated, judging, self._final_scores(function), self.prior, model.tossed),
             decisions=count_held_out(validated, judging),
             prior_doubt=self._doubt(validated, judging),

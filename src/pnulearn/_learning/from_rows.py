@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
-from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._basis.kernels import KERNELS, choose_views
 from pnulearn._learning.block_search import BlockSearch, block_memory, prefers_blocks, suits_blocks
 from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.contest import Contest
@@ -93,7 +93,16 @@ def _walk(contest: Contest, road: Road[V]) -> tuple[SearchTable, Model]:
 def _open_contest(settings: Settings, samples: Samples, classes: AnyArray, keys: AnyArray, risk: str) -> Contest:
     """The candidates, with the prior and with basis functions chosen by the rows' content."""
     X, codes = samples.X, samples.codes
-    basis = choose_basis(settings.kernel, X, codes >= 0, keys, settings.centers, settings.bandwidth)
+    basis = choose_views(
+        settings.kernel,
+        X,
+        samples.weight,
+        codes >= 0,
+        keys,
+        centers=settings.centers,
+        bandwidth=settings.bandwidth,
+        columns=settings.columns,
+    )
     _refuse_if_too_large(settings, samples, basis)
     prior = resolve_prior(
         settings.prior,

@@ -41,6 +41,7 @@ class Learnt:
     converged: bool = True
     prior_doubt: str | None = None
     decisions: AnyArray | None = None
+    columns: str = "given"
 
     def attributes(self) -> dict[str, Any]:
         """Names with the underscore, and values."""

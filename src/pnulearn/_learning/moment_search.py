@@ -70,8 +70,7 @@ def assemble_moments(problem: MomentProblem, weight: AnyArray, n_jobs: int | Non
     places = np.flatnonzero(weight.any(axis=(1, 2)))
     parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in places], n_jobs)
     coefs, intercepts = zip(*parts, strict=True)
-    bandwidths = problem.statistics.design.basis.bandwidths[places]
-    return Model(bandwidths, np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.zeros((len(problem.outputs), 0)))
+    return Model(places, np.stack(coefs, axis=1), np.sum(intercepts, axis=0), np.zeros((len(problem.outputs), 0)))
 
 
 def fit_candidates(problem: MomentProblem, sums: AnyArray) -> RidgeCandidates:

@@ -102,9 +102,9 @@ class Explored:
 
 @dataclass(frozen=True)
 class Model:
-    """The chosen function g = Σ over bandwidths of φ′coef + intercept: coef (K, bandwidths, b), intercept (K,)."""
+    """The chosen function g = Σ over bandwidths of φ′coef + intercept: coef (K, used, b), intercept (K,)."""
 
-    bandwidths: AnyArray
+    used: AnyArray  # numbers of the bandwidths that have any weight
     coef: AnyArray
     intercept: AnyArray
     validation_scores: AnyArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
@@ -183,7 +183,7 @@ def assemble(
     parts = map_in_threads(_assemble_bandwidth, tasks, n_jobs)
     coefs, intercepts, scores = zip(*parts, strict=True)
     return Model(
-        problem.basis.bandwidths[bandwidths],
+        bandwidths,
         np.stack(coefs, axis=1),
         np.sum(intercepts, axis=0),
         np.sum(scores, axis=0),

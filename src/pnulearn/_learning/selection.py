@@ -20,13 +20,14 @@ class SearchTable:
     """Every candidate with its validation results; `values` names the axes of the arrays and the values along each.
 
     zero_one and squared are PNU risks of these losses (NaN if nothing was judged), weight is the candidate's part in
-    the final model.
+    the final model. `columns` says of every bandwidth what the columns were to it, unless all took them as given.
     """
 
     values: dict[str, AnyArray]
     zero_one: AnyArray
     squared: AnyArray
     weight: AnyArray
+    columns: tuple[str, ...] | None = None
 
     @property
     def bandwidths(self) -> AnyArray:
@@ -53,11 +54,13 @@ class SearchTable:
     def _repr_html_(self) -> str:
         rows = sorted(self.rows(), key=lambda row: -row["weight"])[:SHOWN]
         caption = f"{self.weight.size} candidates, those with most weight first"
-        return show_rows(caption, list(rows[0]), [[f"{value:.3g}" for value in row.values()] for row in rows])
+        cells = [[value if isinstance(value, str) else f"{value:.3g}" for value in row.values()] for row in rows]
+        return show_rows(caption, list(rows[0]), cells)
 
     def _row(self, place: tuple[Any, ...]) -> dict[str, Any]:
         named = {name: float(axis[i]) for (name, axis), i in zip(self.values.items(), place, strict=True)}
-        return named | {name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "weight")}
+        seen = {} if self.columns is None else {"columns": self.columns[place[0]]}
+        return seen | named | {name: float(getattr(self, name)[place]) for name in ("zero_one", "squared", "weight")}
 
 
 def best_candidate(

@@ -11,6 +11,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._basis.views import COLUMNS, GIVEN
 from pnulearn._machine.threads import check_n_jobs
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
@@ -20,6 +21,7 @@ from pnulearn.losses import Loss, as_loss
 CHOICES = {
     "risk": ("pnu", "punu", "pn", "pu", "nu"),
     "kernel": tuple(KERNELS),
+    "columns": tuple(COLUMNS),
     "selection": ("average", "best"),
     "tie_break": ("risk", "first"),
     "sampling": ("case_control", "single_set"),
@@ -36,6 +38,7 @@ class Settings:
     risk: str
     loss: Loss
     kernel: str
+    columns: str
     prior: Any
     mix: Any
     alphas: AnyArray
@@ -76,6 +79,16 @@ class Settings:
             raise ValueError(f"In one pass cv is a number of folds, at least 2; got {self.cv!r}.")
         if isinstance(self.centers, str) and self.centers == "all":
             raise ValueError("centers='all' needs all rows at once. Pass a number, e.g. centers=500, or an array.")
+        refuse_ranks_in_one_pass(self.columns)
+
+
+def refuse_ranks_in_one_pass(columns: str) -> None:
+    """Ranks cannot be added up."""
+    if columns != GIVEN:
+        raise ValueError(
+            f"columns={columns!r} needs all rows at once, to rank them. To learn batch by batch or from files pass "
+            "columns='given', and bring skewed columns to a common scale before, e.g. by their logarithms."
+        )
 
 
 def _check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -83,6 +96,12 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
     for name, allowed in CHOICES.items():
         if not isinstance(parameters[name], str) or parameters[name] not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {parameters[name]!r}.")
+    if parameters["columns"] != GIVEN and not KERNELS[parameters["kernel"]].has_bandwidth:
+        raise ValueError(
+            f"columns={parameters['columns']!r} is for kernels around centres, got {parameters['kernel']!r}. Put "
+            "sklearn.preprocessing.QuantileTransformer(output_distribution='normal') before the classifier in a "
+            "pipeline, or pass columns='given'."
+        )
     as_loss(parameters["loss"])
     low, high = (0, 1) if parameters["risk"] == "punu" else (-1, 1)
     _check_numbers(parameters, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")

@@ -60,8 +60,9 @@ class SparseSearch:
             assert fits.candidates[0] is not None
             coef, intercept = fits.candidates[0].average(weight[0])
         judging = self._scores(fits, fold_weights, len(coef)) if len(fold_weights) else None
+        assert isinstance(problem.basis, LinearBasis)
         return Model(
-            problem.basis.bandwidths,
+            np.zeros(1, dtype=int),
             coef[:, None],
             intercept + coef @ problem.basis.origin,  # of rows less the origin
             self._scores(fits, [weight] * problem.n_folds, len(coef)),

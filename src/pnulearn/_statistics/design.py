@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
+from pnulearn._basis.basis import Kernel
 from pnulearn._problem.row_keys import scramble
 
 DTYPES = ("float32", "float64")
@@ -27,7 +27,7 @@ class Design:
         Names of the feature columns; None for plain arrays.
     classes : array
         In code order, (negative, positive) if there are two.
-    basis : Basis
+    basis : Kernel
         The basis functions, with all bandwidths to be tried.
     n_folds : int
         Number of folds.
@@ -41,7 +41,7 @@ class Design:
 
     columns: tuple[str, ...] | None
     classes: AnyArray
-    basis: Basis
+    basis: Kernel
     n_folds: int = 5
     seed: int = 0
     dtype: str = "float32"

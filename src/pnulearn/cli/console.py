@@ -19,7 +19,7 @@ COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 OPTIONS = {"unlabeled": "unlabeled", "pos_label": "positive", "prior": "prior", "cv": "folds", "risk": "risk"}
 OPTIONS |= {"loss": "loss", "kernel": "kernel", "n_jobs": "jobs", "random_state": "seed", "threshold": "threshold"}
 OPTIONS |= {"method": "method", "confidence": "confidence", "at_random": "at-random"}
-SETTABLE = ("mix", "alpha", "bandwidth", "centers", "selection", "tie_break")
+SETTABLE = ("mix", "alpha", "bandwidth", "columns", "centers", "selection", "tie_break")
 
 
 class Loudness(IntEnum):

@@ -54,6 +54,7 @@ def describe(model: TableModel) -> dict[str, Any]:
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
         "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
+        "columns_as": getattr(classifier, "columns_", "given"),
         "validation_error": None if risk is None else risk.value,
         "validation_interval": None if risk is None else [risk.low, risk.high],
         "seconds": record.seconds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,10 +87,12 @@ class BandwidthDisplay(Display):
         Validation risks.
     weight : array
         Weight of each bandwidth.
+    columns : sequence of str, optional
+        What the columns are to each bandwidth, "given" or "ranks".
     """
 
-    def __init__(self, bandwidths: AnyArray, risk: AnyArray, weight: AnyArray):
-        self.bandwidths, self.risk, self.weight = bandwidths, risk, weight
+    def __init__(self, bandwidths: AnyArray, risk: AnyArray, weight: AnyArray, columns: Sequence[str] | None = None):
+        self.bandwidths, self.risk, self.weight, self.columns = bandwidths, risk, weight, columns
 
     @classmethod
     def from_estimator(
@@ -108,7 +111,8 @@ class BandwidthDisplay(Display):
         """
         check_is_fitted(estimator)
         table = estimator.search_
-        return cls(table.bandwidths, getattr(table, loss).min(axis=(1, 2)), table.weight.sum(axis=(1, 2))).plot(ax)
+        risk, weight = getattr(table, loss).min(axis=(1, 2)), table.weight.sum(axis=(1, 2))
+        return cls(table.bandwidths, risk, weight, table.columns).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> BandwidthDisplay:
         """Draw risk and weight of every bandwidth.
@@ -122,7 +126,10 @@ class BandwidthDisplay(Display):
         places = np.arange(len(self.bandwidths))
         ax.bar(places, self.weight, color=COLORS["unlabeled"], alpha=0.45, label="part in the model")
         ax.plot(places, self.risk, marker="o", color=COLORS["negative"], label="least validation risk")
-        ax.set_xticks(places, [f"{bandwidth:.3g}" for bandwidth in self.bandwidths])
+        names = [f"{bandwidth:.3g}" for bandwidth in self.bandwidths]
+        if self.columns is not None:
+            names = [f"{name}\n{column}" for name, column in zip(names, self.columns, strict=True)]
+        ax.set_xticks(places, names)
         ax.set(xlabel="bandwidth (σ)", ylabel="risk, or part of 1")
         ax.legend(frameon=False)
         return keep_axes(self, ax)

@@ -154,7 +154,7 @@ class PNURanker(PartiallyLabeledClassifier):
         return scores
 
     def _keep(self, basis: Basis, coef: AnyArray) -> None:
-        for name, value in basis.name_learnt(basis.bandwidths, coef[None], np.zeros(1)).items():
+        for name, value in basis.name_learnt(np.arange(len(basis.bandwidths)), coef[None], np.zeros(1)).items():
             setattr(self, name, value)
 
     def _choose_basis(self, samples: Samples, keys: AnyArray) -> Basis:

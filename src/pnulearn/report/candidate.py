@@ -17,6 +17,7 @@ def best_candidate(classifier: PNUClassifier, **parameters: Any) -> PNUClassifie
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
         "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
+        "columns": getattr(classifier, "columns_", "given"),  # models of older versions know no other
         "selection": "best",
         "prior": as_given(classifier),
         "risk": classifier.risk_used_,

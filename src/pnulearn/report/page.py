@@ -185,11 +185,12 @@ def _columns(fitted: Fitted) -> list[dict[str, Any]]:
     ]
 
 
-def _bandwidths(classifier: Any) -> list[dict[str, float]]:
+def _bandwidths(classifier: Any) -> list[dict[str, Any]]:
     table = classifier.search_
+    seen = table.columns or [""] * len(table.bandwidths)
     return [
-        {"bandwidth": float(b), "risk": float(risk.min()), "weight": float(weight.sum())}
-        for b, risk, weight in zip(table.bandwidths, table.zero_one, table.weight, strict=True)
+        {"columns": columns, "bandwidth": float(b), "risk": float(risk.min()), "weight": float(weight.sum())}
+        for columns, b, risk, weight in zip(seen, table.bandwidths, table.zero_one, table.weight, strict=True)
     ]
 
 
