@@ -98,7 +98,7 @@ def test_a_loss_of_ones_own_is_trained_by_its_facts():
 
     problem = training(Mixes.of("pnu", [-0.5, 0.5]))
     own, known = (candidate_solver(loss)(problem).scores(problem.features) for loss in (Own(), LOSSES["logistic"]))
-    assert_allclose(own, known, atol=1e-5)
+    assert_allclose(own, known, rtol=1e-5, atol=1e-5)  # L-BFGS, which needs no curvature, is not as close as Newton
 
 
 @pytest.mark.parametrize(

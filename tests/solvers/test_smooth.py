@@ -117,3 +117,20 @@ def test_rows_that_separate_perfectly_are_no_trouble(problems):
     )
     assert found.converged
     assert found.coef[0] > 5
+
+
+@pytest.mark.parametrize("risk", RISKS)
+def test_few_rows_are_solved_in_their_span_with_the_same_minimum(problems, risk):
+    """Twice as many features as rows: Newton's method runs on a number per row, L-BFGS on all coefficients."""
+    features, shares = problems.rows(6, 5, 9, 40, seed=2)
+    terms = objective(problems.risks[risk], LOSSES["logistic"], shares)
+    problem = SmoothProblem(FeatureMatrix(features))
+    for alpha in (1e-3, 1e-1):
+        found = problem.minimize(terms, alpha)
+        assert found.converged
+        assert len(found.vector) == len(features)
+        assert_allclose(found.vector @ features, found.coef, atol=1e-12)
+        assert np.abs(gradient(terms, features, alpha, found, False)).max() < 1e-7
+        in_coefficients = problem.minimize(terms, alpha, start=(np.zeros(40), 0.0))
+        assert_allclose(found.coef, in_coefficients.coef, atol=1e-5)
+        assert problem.minimize(terms, alpha, start=found.vector).n_iter == 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -22,6 +23,7 @@ from pnulearn._solvers.ridge import natural_unit, quadratic_candidates, squared_
 from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Loss
 
+FARTHEST = 1.5  # times the distance of the two nearest tilts that are known
 Fit = Minimum | Solution
 
 
@@ -118,38 +120,55 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
     solver = _Solver(loss, training, output, rows)
     fits: dict[tuple[int, int], Fit] = {}
     for alpha in np.argsort(-training.alphas):
-        for mix, neighbor in _from_the_middle(training.mixes.tilts):
-            near = None if neighbor is None else fits[neighbor, alpha]
+        for mix, neighbors in _from_the_middle(training.mixes.tilts):
+            near = [(float(training.mixes.tilts[other]), fits[other, alpha]) for other in neighbors]
             fits[mix, alpha] = solver.solve(objectives[mix], mix, alpha, near)
     return [fits[mix, alpha] for mix in range(len(training.mixes)) for alpha in range(len(training.alphas))]
 
 
-def _from_the_middle(tilts: AnyArray) -> Iterator[tuple[int, int | None]]:
-    """Mixes with the neighbour solved before: the one nearest to PN first, then outwards on both sides."""
+def _from_the_middle(tilts: AnyArray) -> Iterator[tuple[int, list[int]]]:
+    """Mixes with those solved before on the same side, nearest first: beginning next to PN, then outwards both ways."""
     order = np.argsort(tilts)
     middle = int(np.argmin(np.abs(tilts[order])))
-    yield int(order[middle]), None
-    for place in range(middle + 1, len(order)):
-        yield int(order[place]), int(order[place - 1])
-    for place in range(middle - 1, -1, -1):
-        yield int(order[place]), int(order[place + 1])
+    yield int(order[middle]), []
+    for side in (order[middle:], order[middle::-1]):
+        for place in range(1, len(side)):
+            yield int(side[place]), side[:place][::-1].tolist()
+
+
+def _extrapolate(near: Sequence[tuple[float, Fit]], tilt: float) -> AnyArray | None:
+    """The parabola (line, point) through the nearest minimisers, at this tilt: on either side they move smoothly.
+
+    A tilt farther off than the known ones are from each other is not foretold.
+    """
+    known = [(place, fit.vector) for place, fit in near if isinstance(fit, Minimum) and fit.vector is not None][:3]
+    if not known:
+        return None
+    if len(known) > 1 and abs(tilt - known[0][0]) > FARTHEST * abs(known[0][0] - known[1][0]):
+        known = known[:1]
+    total = np.zeros_like(known[0][1])
+    for place, vector in known:
+        ratios = [(tilt - other) / (place - other) for other, _ in known if other != place]
+        total += math.prod(ratios) * vector
+    return total
 
 
 class _Solver:
     """Solves one output's problems; which minimum is found never depends on what was solved before."""
 
     def __init__(self, loss: Loss, training: Training, output: int, rows: AnyArray):
-        self.loss, self.output, self.alphas = loss, output, training.alphas
+        self.loss, self.output, self.alphas, self.tilts = loss, output, training.alphas, training.mixes.tilts
         self.matrix = FeatureMatrix(training.features[rows], training.intercept)
         self.smooth = SmoothProblem(self.matrix) if loss.smooth else None
         self.ridge = None if loss.convex else squared_candidates(_in_one_family(training, loss))
         self.shape = len(training.mixes), len(training.alphas)
 
-    def solve(self, objective: Objective, mix: int, alpha: int, near: Fit | None) -> Fit:
+    def solve(self, objective: Objective, mix: int, alpha: int, known: Sequence[tuple[float, Fit]]) -> Fit:
+        """`known` are the solutions for the same alpha on the same side, with their tilts, nearest first."""
         penalty = float(self.alphas[alpha])
         if self.smooth is not None and self.loss.convex:
-            return self.smooth.minimize(objective, penalty, None if near is None else (near.coef, near.intercept))
-        near = near if isinstance(near, Solution) else None
+            return self.smooth.minimize(objective, penalty, _extrapolate(known, float(self.tilts[mix])))
+        near = known[0][1] if known and isinstance(known[0][1], Solution) else None
         if self.loss.convex:
             return minimize_pieces(convex_pieces(objective), self.matrix, penalty, near)
         coef, intercept = self._ridge_start(mix, alpha)

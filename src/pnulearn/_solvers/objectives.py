@@ -23,12 +23,16 @@ TINY_MARGIN = 1e-4
 
 
 class Minimum(NamedTuple):
-    """What a solver found: g(x) = coef·φ(x) + intercept, the work it took, and whether it met its tolerance."""
+    """What a solver found: g(x) = coef·φ(x) + intercept, the work it took, and whether it met its tolerance.
+
+    `vector` is the same in the coordinates that the solver works in, for a similar problem to start from.
+    """
 
     coef: AnyArray
     intercept: float
     n_iter: int
     converged: bool
+    vector: AnyArray | None = None
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from scipy.linalg import LinAlgError
-from scipy.linalg.blas import dsyrk
 from scipy.optimize import minimize
 
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.objectives import Minimum, Objective
+from pnulearn._solvers.spaces import CoefficientSpace, RowSpace, Space
 from pnulearn.losses import Loss
 
 WIDEST_NEWTON = 600
@@ -33,117 +33,138 @@ class SmoothProblem:
     """
 
     def __init__(self, matrix: FeatureMatrix):
-        self.intercept, self.matrix = matrix.intercept, matrix.augmented
-        self.penalised = np.ones(self.matrix.shape[1])
-        if self.intercept:
-            self.penalised[-1] = 0
-        self.tolerance = TOLERANCE * max(1.0, float(np.abs(self.matrix).max(initial=0)))
-        self._factor: AnyArray | None = None
+        self.matrix = matrix
+        self.tolerance = TOLERANCE * max(1.0, float(np.abs(matrix.features).max(initial=0)), float(matrix.intercept))
+        self._in_coefficients = _Newton(CoefficientSpace(matrix), self.tolerance)
+        self._in_rows = _Newton(RowSpace(matrix), self.tolerance) if matrix.wide and not matrix.intercept else None
 
-    def minimize(self, objective: Objective, alpha: float, start: tuple[AnyArray, float] | None = None) -> Minimum:
-        """The minimiser, found from `start` (coefficients and intercept); a local one if the loss is not convex."""
-        w = np.zeros(self.matrix.shape[1])
-        if start is not None:
-            w[: len(start[0])] = start[0]
-            w[len(start[0]) :] = start[1]
-        wide = self.matrix.shape[1] > WIDEST_NEWTON or type(objective.loss).curvature is Loss.curvature
-        w, n_iter, converged = (self._lbfgs if wide else self._newton)(objective, alpha, w)
-        coef, offset = (w[:-1], float(w[-1])) if self.intercept else (w, 0.0)
-        return Minimum(coef, offset, n_iter, converged)
+    def minimize(
+        self, objective: Objective, alpha: float, start: tuple[AnyArray, float] | AnyArray | None = None
+    ) -> Minimum:
+        """The minimiser, a local one if the loss is not convex.
 
-    def _newton(self, objective: Objective, alpha: float, w: AnyArray) -> tuple[AnyArray, int, bool]:
-        """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since."""
-        scores = self.matrix @ w
-        gradient = self._gradient(objective, alpha, w, scores)
-        size = np.abs(gradient).max()
-        renew = not objective.loss.convex  # which minimum is found must not depend on what was solved before
-        broad = False
-        pairs: list[tuple[AnyArray, AnyArray, float]] = []
-        for n_iter in range(MAX_STEPS):
-            if size <= self.tolerance:
-                return w, n_iter, True
-            if renew or self._factor is None:
-                self._factor, pairs = self._factorize(objective, alpha, scores, broad), []
-            step = -_correct(self._factor, gradient, pairs)
-            along = self.matrix @ step
-            length = self._step_length(objective, alpha, w, scores, step, along, gradient)
-            if length < SHORTEST_STEP and (broad or not objective.loss.convex) and not pairs:
-                break
-            broad = length < SHORT_STEP and objective.loss.convex
-            if length < SHORTEST_STEP:
-                renew = True
-                continue
-            w, scores = w + length * step, scores + length * along
-            last, gradient = gradient, self._gradient(objective, alpha, w, scores)
-            previous, size = size, np.abs(gradient).max()
-            renew = size > KEEP_HESSIAN * previous or broad
-            bend = float(length * step @ (gradient - last))
-            if bend > 0:
-                pairs.append((length * step, gradient - last, bend))
-        return w, n_iter + 1, bool(size <= ROUNDING * self.tolerance)
-
-    def _gradient(self, objective: Objective, alpha: float, w: AnyArray, scores: AnyArray) -> AnyArray:
-        return objective.derivative(scores) @ self.matrix + 2 * alpha * self.penalised * w
-
-    def _factorize(self, objective: Objective, alpha: float, scores: AnyArray, broad: bool) -> AnyArray:
-        """The Hessian, or where Newton's model holds for short steps only, that of a wider parabola."""
-        curvature = objective.broad_curvature(scores) if broad else objective.curvature(scores)
-        try:
-            return factorize(self._hessian(curvature, alpha))
-        except LinAlgError:  # not convex here: the rows that curve down are left out
-            curvature = np.maximum(curvature, 0) + np.finfo(float).tiny
-            hessian = self._hessian(curvature, alpha)
-            hessian[-1, -1] += 1e-12  # an intercept that no row holds any more
-            return factorize(hessian)
-
-    def _hessian(self, curvature: AnyArray, alpha: float) -> AnyArray:
-        if (curvature >= 0).all():
-            hessian = dsyrk(1.0, (self.matrix * np.sqrt(curvature)[:, None]).T, lower=True)
+        `start` is a coefficient vector with an intercept, or like the `vector` of what was found here before.
+        """
+        rows, loss = self._in_rows, objective.loss
+        bends = type(loss).curvature is not Loss.curvature
+        method = self._in_coefficients if rows is None or not loss.convex or isinstance(start, tuple) else rows
+        begin = np.zeros(method.space.size) if start is None else start
+        if isinstance(begin, tuple):
+            begin = np.append(begin[0], begin[1:] if self.matrix.intercept else ())
+        if bends and method.space.size <= WIDEST_NEWTON:
+            vector, n_iter, converged = method.run(objective, alpha, begin)
         else:
-            hessian = (self.matrix.T * curvature) @ self.matrix
-        hessian[np.diag_indices_from(hessian)] += 2 * alpha * self.penalised
-        return hessian
-
-    def _step_length(
-        self,
-        objective: Objective,
-        alpha: float,
-        w: AnyArray,
-        scores: AnyArray,
-        step: AnyArray,
-        along: AnyArray,
-        gradient: AnyArray,
-    ) -> float:
-        """Halve a full step until the objective falls as much as its slope promises."""
-        slope = float(gradient @ step)
-        linear, square = 2 * alpha * ((self.penalised * w) @ step), alpha * ((self.penalised * step) @ step)
-        now = objective.value(scores)
-        length = 1.0
-        while length >= SHORTEST_STEP:
-            change = objective.value(scores + length * along) - now + length * linear + length**2 * square
-            if change <= 1e-4 * length * slope + 1e-14 * abs(now):
-                break
-            length /= 2
-        return length
+            method = self._in_coefficients
+            begin = begin if len(begin) == method.space.size else np.zeros(method.space.size)
+            vector, n_iter, converged = self._lbfgs(objective, alpha, begin)
+        coef, offset = method.space.coefficients(vector)
+        return Minimum(coef, offset, n_iter, converged, vector)
 
     def _lbfgs(self, objective: Objective, alpha: float, w: AnyArray) -> tuple[AnyArray, int, bool]:
+        space = self._in_coefficients.space
+
         def value_and_gradient(w: AnyArray) -> tuple[float, AnyArray]:
-            scores = self.matrix @ w
-            value = objective.value(scores) + alpha * float(self.penalised @ w**2)
-            return value, self._gradient(objective, alpha, w, scores)
+            scores = space.scores(w)
+            value = objective.value(scores) + alpha * space.penalty(w, scores, w)
+            return value, space.gradient(objective.derivative(scores), alpha, w)
 
         options = {"maxcor": 20, "gtol": self.tolerance, "ftol": 0.0, "maxiter": MAX_STEPS_LBFGS, "maxfun": 10**6}
         found = minimize(value_and_gradient, w, jac=True, method="L-BFGS-B", options=options)
         return found.x, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
 
 
-def _correct(factor: AnyArray, gradient: AnyArray, pairs: list[tuple[AnyArray, AnyArray, float]]) -> AnyArray:
-    """The gradient times an inverse Hessian after BFGS updates; `pairs` holds steps and changes of the gradient."""
-    result, amounts = gradient.copy(), []
-    for step, change, bend in reversed(pairs):
-        amounts.append(float(step @ result) / bend)
-        result -= amounts[-1] * change
-    result = solve_factorized(factor, result)
-    for (step, change, bend), amount in zip(pairs, reversed(amounts), strict=True):
-        result += (amount - float(change @ result) / bend) * step
-    return result
+class _Newton:
+    """Newton's method in a space; the last Hessian is kept, within a problem and from one problem to the next."""
+
+    def __init__(self, space: Space, tolerance: float):
+        self.space, self.tolerance = space, tolerance
+        self._factor: Any = None
+
+    def run(self, objective: Objective, alpha: float, v: AnyArray) -> tuple[AnyArray, int, bool]:
+        """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since.
+
+        A full step that shrinks the gradient of a convex objective enough needs no look at the objective itself.
+        """
+        space, convex = self.space, objective.loss.convex
+        here = _Place.at(space, objective, alpha, v, space.scores(v))
+        renew = not convex  # which minimum is found must not depend on what was solved before
+        broad = False
+        pairs: list[_Pair] = []
+        for n_iter in range(MAX_STEPS):
+            if here.size <= self.tolerance:
+                return here.v, n_iter, True
+            if renew or self._factor is None:
+                # Where Newton's model holds for short steps only, the Hessian is that of a wider parabola.
+                curvature = objective.broad_curvature(here.scores) if broad else objective.curvature(here.scores)
+                self._factor, pairs = space.factorize(curvature, alpha), []
+            step, along = self._direction(here.gradient, pairs)
+            length = 1.0
+            there = _Place.at(space, objective, alpha, here.v + step, here.scores + along) if convex else None
+            if there is None or not there.size <= KEEP_HESSIAN * here.size:
+                length = self._step_length(objective, alpha, here, step, along)
+                if length < SHORTEST_STEP and (broad or not convex) and not pairs:
+                    break
+                broad = length < SHORT_STEP and convex
+                if length < SHORTEST_STEP:
+                    renew = True
+                    continue
+                if there is None or length < 1:
+                    there = _Place.at(space, objective, alpha, here.v + length * step, here.scores + length * along)
+            else:
+                broad = False
+            renew = there.size > KEEP_HESSIAN * here.size or broad
+            change = there.gradient - here.gradient
+            bend = length * space.product(step, along, change)
+            if bend > 0 and not renew:
+                pairs.append(_Pair(length * step, length * along, change, bend))
+            here = there
+        return here.v, n_iter + 1, bool(here.size <= ROUNDING * self.tolerance)
+
+    def _direction(self, gradient: AnyArray, pairs: list[_Pair]) -> tuple[AnyArray, AnyArray]:
+        """Less the gradient times an inverse Hessian after BFGS updates, with its scores."""
+        space, rest, amounts = self.space, gradient, []
+        for pair in reversed(pairs):
+            amounts.append(space.product(pair.step, pair.along, rest) / pair.bend)
+            rest = rest - amounts[-1] * pair.change
+        step = -space.solve(self._factor, rest)
+        along = space.scores(step)
+        for pair, amount in zip(pairs, reversed(amounts), strict=True):
+            missing = amount + space.product(step, along, pair.change) / pair.bend
+            step, along = step - missing * pair.step, along - missing * pair.along
+        return step, along
+
+    def _step_length(self, objective: Objective, alpha: float, here: _Place, step: AnyArray, along: AnyArray) -> float:
+        """Halve a full step until the objective falls as much as its slope promises."""
+        space, now = self.space, objective.value(here.scores)
+        slope = space.product(step, along, here.gradient)
+        linear, square = 2 * alpha * space.penalty(step, along, here.v), alpha * space.penalty(step, along, step)
+        length = 1.0
+        while length >= SHORTEST_STEP:
+            change = objective.value(here.scores + length * along) - now + length * linear + length**2 * square
+            if change <= 1e-4 * length * slope + 1e-14 * abs(now):
+                break
+            length /= 2
+        return length
+
+
+class _Place(NamedTuple):
+    """A vector with its scores, its gradient and the length of that."""
+
+    v: AnyArray
+    scores: AnyArray
+    gradient: AnyArray
+    size: float
+
+    @classmethod
+    def at(cls, space: Space, objective: Objective, alpha: float, v: AnyArray, scores: AnyArray) -> _Place:
+        gradient = space.gradient(objective.derivative(scores), alpha, v)
+        return cls(v, scores, gradient, space.length(gradient))
+
+
+class _Pair(NamedTuple):
+    """A step with its scores, how the gradient changed over it, and the product of the two."""
+
+    step: AnyArray
+    along: AnyArray
+    change: AnyArray
+    bend: float
