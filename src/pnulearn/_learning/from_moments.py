@@ -27,16 +27,23 @@ Recount = Callable[[list[Fits]], list[Fits]]
 
 
 def learn_from_moments(
-    settings: Settings, statistics: PNUStatistics, sample: RowSample | None = None, recount: Recount | None = None
+    settings: Settings,
+    statistics: PNUStatistics,
+    sample: RowSample | None = None,
+    recount: Recount | None = None,
+    *,
+    random_counts: AnyArray | None = None,
+    keep_scores: bool = False,
 ) -> Learnt:
     """Search all candidates by the squared-loss PNU risk, or by the zero-one risk too if `recount` counts errors.
 
-    The `sample` of rows, if there is one, gives the validation risk with its standard error.
+    The `sample` of rows, if there is one, gives the validation risk with its standard error; its scores are kept for
+    those who know its rows. `random_counts` are the classes of labelled rows that were drawn at random.
     """
     settings.refuse_beyond_one_pass()
     design, sampling = statistics.design, settings.sampling
     risk = feasible_risk(settings.risk, settings.mix, _count_samples(statistics, sampling), design.classes)
-    prior = prior_of_moments(settings, statistics, sample)
+    prior = prior_of_moments(settings, statistics, sample, random_counts)
     contest = Contest(settings, design.classes, prior, design.basis, Mixes.of(risk, settings.mix))
     problem = MomentProblem(statistics, prior.shares, contest.mixes, settings.alphas, sampling)
     with contest.solving():
@@ -54,14 +61,18 @@ def learn_from_moments(
         model = replace(model, validation_scores=_out_of_fold(problem, fits, folds, sample))
     names = None if design.columns is None else np.array(design.columns, dtype=object)
     learnt = contest.conclude(search, model, rows, names)
+    if keep_scores:
+        return learnt
     return replace(learnt, validation_scores=None, judging_scores=None)  # of a sample, which the user has never seen
 
 
-def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowSample | None) -> PriorEstimate:
+def prior_of_moments(
+    settings: Settings, statistics: PNUStatistics, sample: RowSample | None, random_counts: AnyArray | None = None
+) -> PriorEstimate:
     """As given, from all rows' moments and labels drawn at random, or by another method from the sample."""
     counts, design, prior = statistics.counts, statistics.design, settings.prior
     if counts[-1] and (prior is None or is_vague(prior)):
-        evidence = _evidence(settings, statistics)
+        evidence = _evidence(settings, statistics, random_counts)
         if evidence:
             return evidence[0].combine(*evidence[1:])
     by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
@@ -74,15 +85,24 @@ def prior_of_moments(settings: Settings, statistics: PNUStatistics, sample: RowS
             f"prior={prior!r} cannot be estimated from these statistics: a class has no labelled rows, or "
             "the method needs rows. Pass the prior as a number, or fit from files."
         )
-    return resolve_prior(prior, rows.X, rows.codes, rows.weight, classes=design.classes, random_state=design.seed)
+    return resolve_prior(
+        prior,
+        rows.X,
+        rows.codes,
+        rows.weight,
+        classes=design.classes,
+        random_state=design.seed,
+        random_counts=random_counts,
+    )
 
 
-def _evidence(settings: Settings, statistics: PNUStatistics) -> list[PriorEstimate]:
+def _evidence(settings: Settings, statistics: PNUStatistics, random_counts: AnyArray | None) -> list[PriorEstimate]:
     """What the user knows, what labels drawn at random say, and what the moments of U say."""
     counts, design = statistics.counts, statistics.design
     found = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
-    if settings.sampling == "single_set":
-        found.append(PriorEstimate.of_counts(counts[:-1]))
+    counted = counts[:-1] if settings.sampling == "single_set" else random_counts
+    if counted is not None and counted.any():
+        found.append(PriorEstimate.of_counts(counted))
     if counts.all() and can_validate(statistics):
         try:
             found.append(prior_from_moments(statistics, design.seed, settings.n_jobs))

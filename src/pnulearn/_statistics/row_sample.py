@@ -28,13 +28,7 @@ class RowSample:
     def merge(cls, samples: Iterable[RowSample]) -> RowSample:
         """The rows of all, thinned to at most MOST_UNLABELED unlabelled ones and MOST_LABELED of each class."""
         whole = cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in samples), strict=True)))
-        order = np.argsort(whole.keys, kind="stable")
-        rank = np.empty(len(order), dtype=int)
-        for group in np.unique(whole.codes):
-            members = order[whole.codes[order] == group]
-            rank[members] = np.arange(len(members))
-        kept = np.flatnonzero(rank < np.where(whole.codes < 0, MOST_UNLABELED, MOST_LABELED))
-        return whole.take(kept[np.argsort(whole.keys[kept], kind="stable")])
+        return whole.take(thin(whole.keys, whole.codes))
 
     def take(self, rows: AnyArray) -> RowSample:
         return RowSample(*(part[rows] for part in vars(self).values()))
@@ -43,3 +37,18 @@ class RowSample:
         """The folds these rows have in a design."""
         pairs = zip(self.names, self.places, strict=True)
         return np.array([design.folds(str(name), int(place), 1)[0] for name, place in pairs], dtype=int)
+
+
+def thin(keys: AnyArray, codes: AnyArray) -> AnyArray:
+    """Rows with the smallest keys, smallest first: at most MOST_UNLABELED of code −1 and MOST_LABELED of every other.
+
+    >>> thin(np.array([3, 1, 2]), np.array([0, -1, 1])).tolist()
+    [1, 2, 0]
+    """
+    order = np.argsort(keys, kind="stable")
+    rank = np.empty(len(order), dtype=int)
+    for group in np.unique(codes):
+        members = order[codes[order] == group]
+        rank[members] = np.arange(len(members))
+    kept: AnyArray = order[rank[order] < np.where(codes[order] < 0, MOST_UNLABELED, MOST_LABELED)]
+    return kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from pnulearn._tables.table import Table
 LARGE = 32 << 20  # bytes of all files from which on they are read in batches
 BATCH_ROWS = 1 << 15
 BYTES_AT_ONCE = 1 << 23
+PART_ROWS = 250_000  # a few seconds of work for whoever shares parts out
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,111 @@ class Batches:
                 done = (sum(sizes[:number]) + share * sizes[number]) / sum(sizes)
                 yield _in_order(table, names, str(self.paths[0])), done
 
+    @property
+    def source(self) -> str:
+        """The name of the whole, as `read_table` has it."""
+        more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+        return Path(self.paths[0]).name + more
+
+    def fingerprint(self) -> str:
+        """The same as that of the whole table; all bytes are read for it, and none are kept."""
+        each = [_digest(Path(path)) for path in self.paths]
+        return each[0] if len(each) == 1 else hashlib.sha256("".join(each).encode()).hexdigest()[:16]
+
+    def head(self) -> Table:
+        """The first batch, or the whole table if it is not streamed."""
+        return next(iter(self))[0]
+
+    def parts(self) -> tuple[BatchPart, ...]:
+        """Parts of streamed files that may be read side by side: runs of row groups, or a whole text file."""
+        names = tuple(self.head().names)
+        first = str(self.paths[0])
+        return tuple(
+            BatchPart(Path(path), self.reading, names, first, *place)
+            for path in self.paths
+            for place in (_row_groups(Path(path)) if _is_parquet(path) else [((), 0)])
+        )
+
+
+def read_batches(
+    path: str | Path | Sequence[str | Path],
+    *,
+    missing: Sequence[str] = (),
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    large: int = LARGE,
+) -> Batches:
+    """The table in files, to be read in batches if they are large; nothing is read yet.
+
+    Parameters
+    ----------
+    path : str, Path or several
+        The file, a pattern such as ``data/*.csv``, or a list of them.
+    missing : tuple of str
+        Further markers of missing cells.
+    encoding : str, optional
+        Found out by default.
+    delimiter : str, optional
+        Found out by default.
+    header : bool
+        Whether the first line holds names.
+    large : int
+        Bytes of all files from which on CSV and Parquet are read in batches; other formats are always read whole.
+    """
+    return Batches.of(path, Reading(tuple(missing), encoding, delimiter, header), large)
+
+
+@dataclass(frozen=True)
+class BatchPart:
+    """Consecutive rows of a file: some row groups of Parquet, or all of a text file."""
+
+    path: Path
+    reading: Reading
+    names: tuple[str, ...]
+    first: str
+    row_groups: tuple[int, ...] = ()
+    start: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def __str__(self) -> str:
+        return f"{self.path}, from row {self.start + 1} on"
+
+    def __iter__(self) -> Iterator[Table]:
+        for table, _ in _stream(self.path, self.reading, self.row_groups, self.start):
+            yield _in_order(table, list(self.names), self.first)
+
+
+def _is_parquet(path: str | Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _row_groups(path: Path) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Runs of row groups with about PART_ROWS rows each, and the number of the first row of each run."""
+    from pyarrow import parquet as pq
+
+    metadata = pq.ParquetFile(path).metadata
+    groups: list[int] = []
+    start = rows = 0
+    for index in range(metadata.num_row_groups):
+        groups.append(index)
+        rows += metadata.row_group(index).num_rows
+        if rows >= PART_ROWS or index == metadata.num_row_groups - 1:
+            yield tuple(groups), start
+            start, rows, groups = start + rows, 0, []
+
+
+def _digest(path: Path) -> str:
+    with open_stream(path) as stream:
+        digest = hashlib.sha256()
+        while piece := stream.read(BYTES_AT_ONCE):
+            digest.update(piece)
+    return digest.hexdigest()[:16]
+
 
 def _is_streamable(file: Path) -> bool:
     with open(file, "rb") as opened:
@@ -87,28 +194,36 @@ def _is_streamable(file: Path) -> bool:
         return not looks_like_json(stream.read(4096))
 
 
-def _stream(path: Path, reading: Reading) -> Iterator[tuple[Table, float]]:
+def _stream(
+    path: Path, reading: Reading, row_groups: Sequence[int] = (), start: int = 0
+) -> Iterator[tuple[Table, float]]:
+    """All batches of a file, or those of some row groups, of which the first begins with row `start`."""
     state = FileState.of(path)
-    with open(path, "rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
     n_rows = 0
     with naming(path):
-        for table, share in (_parquet_batches if is_parquet else _text_batches)(path, state.size, reading):
+        found = (
+            _parquet_batches(path, state.size, reading, row_groups, start)
+            if _is_parquet(path)
+            else _text_batches(path, state.size, reading)
+        )
+        for table, share in found:
             state.refuse_change()
             n_rows += table.n_rows
             yield table, share
-    if not n_rows:
+    if not n_rows and not row_groups:
         raise TableError(f"{path.name} has column names but no rows below them.")
 
 
-def _parquet_batches(path: Path, size: int, reading: Reading) -> Iterator[tuple[Table, float]]:
+def _parquet_batches(
+    path: Path, size: int, reading: Reading, row_groups: Sequence[int] = (), start: int = 0
+) -> Iterator[tuple[Table, float]]:
     from pyarrow import parquet as pq
 
     file = pq.ParquetFile(path, pre_buffer=False)
     refuse_vast_parquet(file.metadata, size, path.name)
     names, remarks = rename_doubled(path.name, file.schema_arrow.names)
-    start, cells = 0, Cells(reading.markers)
-    for batch in file.iter_batches(BATCH_ROWS, use_threads=False):
+    cells, wanted = Cells(reading.markers), list(row_groups) or None
+    for batch in file.iter_batches(BATCH_ROWS, row_groups=wanted, use_threads=False):
         batch.validate(full=True)  # damaged lengths and offsets would end the process when they are used
         yield (
             Table(batch.rename_columns(names), path.name, cells, remarks=[] if start else remarks, start=start),

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import is_verbose, remark, remarks, show_facts, waiting
+from pnulearn.cli.console import is_verbose, progress, remark, remarks, show_facts, waiting
 from pnulearn.cli.options import (
+    STREAM_ABOVE,
     As,
     AtRandom,
     Delimiter,
@@ -30,8 +31,10 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Settings,
+    StreamAbove,
     Unlabeled,
     Weights,
+    open_batches,
     open_table,
     read_drawn,
     read_kinds,
@@ -114,8 +117,13 @@ def fit(
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     most_unlabeled: Annotated[
-        int, typer.Option(min=1, help="Learn from at most so many unlabelled rows, chosen at random.")
-    ] = 10_000,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Learn from at most so many unlabelled rows, chosen at random; by default 10000 in memory, all in "
+            "batches.",
+        ),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     settings: Settings = [],  # noqa: B006
@@ -123,6 +131,7 @@ def fit(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
+    stream_above: StreamAbove = STREAM_ABOVE,
     json: Json = False,
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
@@ -131,40 +140,50 @@ def fit(
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
-    table = open_table(file, missing, encoding, delimiter, no_header)
-    from pnulearn.tables.model import fit_table
+    batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
+    streamed = batches.is_streamed
+    head = batches.head() if streamed else open_table(file, missing, encoding, delimiter, no_header)
+    from pnulearn.tables.large import fit_batches
+    from pnulearn.tables.model import MOST_UNLABELED, fit_table
     from pnulearn.tables.origins import find_origins
     from pnulearn.tables.verdict import reach_verdict
 
-    origins = find_origins(table, label, at_random, weights, drop, said=drawn is not None)
+    origins = find_origins(head, label, at_random, weights, drop, said=drawn is not None)
     at_random, drop, drawn = origins.at_random, origins.drop, read_drawn(drawn, origins.at_random)
     remarks([origins.remark] if origins.remark else [])
-    with waiting(f"Learning from {table.n_rows} rows ..."):
-        fitted = fit_table(
-            table,
-            label,
-            positive=positive,
-            unlabeled=unlabeled,
-            drop=tuple(drop),
-            at_random=at_random,
-            weights=origins.weights,
-            kinds=wanted,
-            most_categories=most_categories,
-            scaling=scale.value,
-            most_unlabeled=most_unlabeled,
-            command=shlex.join(["pnulearn", *sys.argv[1:]]),
-            seed=seed,
-            risk=risk.value,
-            loss=loss.value,
-            kernel=kernel.value,
-            prior=theta,
-            sampling=(drawn or Drawn.chosen).sampling,
-            cv=folds,
-            n_jobs=jobs,
-            verbose=int(is_verbose()),
-            **further,
-        )
-    remarks(note for note in fitted.model.record.remarks if note not in table.remarks)
+    options = {
+        "positive": positive,
+        "unlabeled": unlabeled,
+        "drop": tuple(drop),
+        "at_random": at_random,
+        "kinds": wanted,
+        "most_categories": most_categories,
+        "scaling": scale.value,
+        "command": shlex.join(["pnulearn", *sys.argv[1:]]),
+        "seed": seed,
+        "risk": risk.value,
+        "loss": loss.value,
+        "kernel": kernel.value,
+        "prior": theta,
+        "sampling": (drawn or Drawn.chosen).sampling,
+        "cv": folds,
+        "n_jobs": jobs,
+        "verbose": int(is_verbose()),
+        **further,
+    }
+    needs_memory = _needs_memory(loss, origins.weights, most_unlabeled, further)
+    if streamed and not needs_memory:
+        fitted = fit_batches(batches, label, watch=lambda message: progress(message, True), **options)
+        told: list[str] = []
+    else:
+        if streamed:
+            remark(f"All of {batches.source} is read into memory, since {needs_memory}.")
+            head = open_table(file, missing, encoding, delimiter, no_header)
+        told = head.remarks
+        with waiting(f"Learning from {head.n_rows} rows ..."):
+            most = MOST_UNLABELED if most_unlabeled is None else most_unlabeled
+            fitted = fit_table(head, label, weights=origins.weights, most_unlabeled=most, **options)
+    remarks(note for note in fitted.model.record.remarks if note not in told)
     said = (label, at_random, origins.weights, *drop)
     left_out = [item for item in fitted.model.plan.left_out.items() if item[0] not in said]
     _tell_left_out(dict(left_out))
@@ -181,6 +200,17 @@ def fit(
             show_facts(facts, json)
     if model is None:
         remark("The model was not saved: pass --model FILE to keep it.")
+
+
+def _needs_memory(loss: Loss, weights: str | None, most_unlabeled: int | None, further: dict[str, Any]) -> str:
+    """Why the rows cannot be learnt from in one pass; empty if they can."""
+    if loss is not Loss.squared:
+        return f"--loss {loss.value} needs all rows at once"
+    if weights is not None:
+        return "one pass cannot weigh rows"
+    if further.get("centers") == "all":
+        return "--set centers=all needs all rows at once"
+    return "" if most_unlabeled is None else "--most-unlabeled asks for some of the rows"
 
 
 def _tell_left_out(left_out: dict[str, str]) -> None:

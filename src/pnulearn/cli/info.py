@@ -41,6 +41,7 @@ def describe(model: TableModel) -> dict[str, Any]:
     return {
         "fitted_to": record.source,
         "rows": {"labelled": record.counts, "unlabelled": record.n_rows - sum(record.counts.values())},
+        "rows_used": record.n_used,
         "label": model.label,
         "positive": model.classes[1] if len(model.classes) == 2 else None,
         "columns": {kind: [name for name, k in plan.kinds.items() if k == kind] for kind in plan.kinds.values()},

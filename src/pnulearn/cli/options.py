@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pnulearn.tables import Table
 
 
+STREAM_ABOVE = 32.0  # MB of all files: beyond, they are read in batches
+
+
 class Drawn(StrEnum):
     """How the labelled rows came to be labelled, as people say it; in the library these are kinds of sampling."""
 
@@ -189,6 +192,12 @@ Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the CSV file; 
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line holds values, not names.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an output that holds something of another kind.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+StreamAbove = Annotated[
+    float,
+    typer.Option(
+        min=0, metavar="MB", help="Read CSV and Parquet files of more than this in batches: all rows, in flat memory."
+    ),
+]
 ModelFile = Annotated[Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.")]
 
 
@@ -207,10 +216,22 @@ def open_table(
 
 
 def open_batches(
-    file: str | list[str], missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool
+    file: str | list[str],
+    missing: list[str],
+    encoding: str | None,
+    delimiter: str | None,
+    no_header: bool,
+    stream_above: float = STREAM_ABOVE,
 ) -> Batches:
-    """The same table, in batches if its files are large."""
-    from pnulearn._tables.batches import Batches, Reading
+    """The same table, in batches if its files have more than so many MB."""
+    from pnulearn.tables import read_batches
 
     delimiter = "\t" if delimiter in ("tab", r"\t") else delimiter
-    return Batches.of(file, Reading(tuple(missing), encoding, delimiter, not no_header))
+    return read_batches(
+        file,
+        missing=tuple(missing),
+        encoding=encoding,
+        delimiter=delimiter,
+        header=not no_header,
+        large=int(stream_above * 2**20),
+    )

@@ -14,6 +14,7 @@ import typer
 from pnulearn.cli.completion import complete_column
 from pnulearn.cli.console import progress, remark, remarks
 from pnulearn.cli.options import (
+    STREAM_ABOVE,
     Delimiter,
     Encoding,
     File,
@@ -22,6 +23,7 @@ from pnulearn.cli.options import (
     ModelFile,
     NoHeader,
     Overwrite,
+    StreamAbove,
     open_batches,
     refuse_outputs,
 )
@@ -53,6 +55,7 @@ def predict(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
+    stream_above: StreamAbove = STREAM_ABOVE,
     json: Json = False,
 ) -> None:
     """Predict the label of every row of FILE.
@@ -65,7 +68,7 @@ def predict(
     from pnulearn.tables.loading import load_table_model
 
     fitted = load_table_model(model)
-    batches = open_batches(file, missing, encoding, delimiter, no_header)
+    batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
     told = Predicted([] if only else keep or None, guard=not no_guard, as_json=json)
     if out is None:
         for piece in told.pieces(fitted, batches):

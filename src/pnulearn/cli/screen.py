@@ -55,7 +55,9 @@ def learnt_from(model: TableModel) -> str:
     named = ", ".join(f"{count:,} {name!r}" for name, count in list(record.counts.items())[:MOST_CLASSES])
     more = ", ..." if len(record.counts) > MOST_CLASSES else ""
     n_columns = len(plan.columns) + sum(name != model.label for name in plan.left_out)
+    n_unlabeled, n_all = record.n_used - n_labeled, record.n_rows - n_labeled
+    some = f"{n_unlabeled:,}" if n_unlabeled == n_all else f"{n_unlabeled:,} of {n_all:,}"
     return (
-        f"Learnt from {n_labeled:,} labelled rows ({named}{more}) and {record.n_rows - n_labeled:,} unlabelled ones of "
+        f"Learnt from {n_labeled:,} labelled rows ({named}{more}) and {some} unlabelled ones of "
         f"{record.source}, with {len(plan.columns)} of {n_columns} columns, in {record.seconds:.1f} s."
     )

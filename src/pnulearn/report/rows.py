@@ -104,6 +104,7 @@ class _Show:
     def rows(self, chosen: AnyArray | list[int], reasons: list[str]) -> list[Row]:
         numbers = self.fitted.rows[np.asarray(chosen, dtype=int)]
         cells = _cells(self.fitted.table, numbers, self.columns)
+        numbers = numbers if self.fitted.numbers is None else self.fitted.numbers[numbers]
         classes = self.fitted.model.classes
         found = []
         for row, number, why, shown in zip(chosen, numbers, reasons, cells, strict=False):

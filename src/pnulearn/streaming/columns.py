@@ -60,9 +60,9 @@ def _refuse_strange(where: str, name: str, kind: Any) -> None:
     if kind is None or pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return
     if pa.types.is_temporal(kind):
-        advice = "Turn dates into numbers first, e.g. days since a fixed day"
+        advice = "Turn dates into numbers first, e.g. days since a fixed day (`pnulearn fit` does)"
     elif pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        advice = "Encode categories first, e.g. with sklearn.preprocessing.OneHotEncoder"
+        advice = "Encode categories first, e.g. with sklearn.preprocessing.OneHotEncoder (`pnulearn fit` does)"
     else:
         advice = "Convert it to a number"
     raise TableError(

@@ -1,5 +1,6 @@
 """Tables in files: read into columns, turned into features, written back with predictions."""
 
+from pnulearn._tables.batches import Batches, read_batches
 from pnulearn._tables.columns import Column
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.reading import read_table
@@ -7,4 +8,15 @@ from pnulearn._tables.table import Table
 from pnulearn.tables.plan import ColumnPlan, learn_plan
 from pnulearn.tables.targets import Targets, read_targets
 
-__all__ = ["Column", "ColumnPlan", "Table", "TableError", "Targets", "learn_plan", "read_table", "read_targets"]
+__all__ = [
+    "Batches",
+    "Column",
+    "ColumnPlan",
+    "Table",
+    "TableError",
+    "Targets",
+    "learn_plan",
+    "read_batches",
+    "read_table",
+    "read_targets",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,13 +129,17 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model with the rows it was fitted to: `rows` are their numbers in the table."""
+    """A model with the rows it was fitted to, or some of them: `rows` are their numbers in the table.
+
+    If the table is itself a sample of a larger one, `numbers` are the numbers of all its rows there.
+    """
 
     model: TableModel
     table: Table
     X: AnyArray
     codes: AnyArray
     rows: AnyArray
+    numbers: AnyArray | None = None
 
     def probability(self) -> AnyArray:
         """Of the positive of two classes, for every row, from scores that were held out."""
@@ -203,8 +207,7 @@ def fit_table(
     """
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
-    without = dict.fromkeys(drop, "by request") | ({at_random: MARKS} if at_random else {}) | {label: "the label"}
-    without |= {weights: WEIGHTS} if weights else {}
+    without = left_out(label, drop, at_random) | ({weights: WEIGHTS} if weights else {})
     plan = learn_plan(table, without=without, scaling=scaling, kinds=kinds, most_categories=most_categories)
     rows, remarks = _chosen_rows(targets, most_unlabeled, seed)
     X, _ = plan.features(table)
@@ -229,12 +232,17 @@ def fit_table(
         {label_text(name): count for name, count in targets.counts.items()},
         sum(int(table.column(column.name).missing.sum()) for column in plan.columns),
         time.perf_counter() - start,
-        _versions(),
+        versions(),
         command,
         [*table.remarks, *targets.remarks, *remarks],
         giveaways,
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
+
+
+def left_out(label: str, drop: Sequence[str], at_random: str | None) -> dict[str, str]:
+    """Columns that are no features, with the reasons."""
+    return dict.fromkeys(drop, "by request") | ({at_random: MARKS} if at_random else {}) | {label: "the label"}
 
 
 def label_text(label: Any) -> str:
@@ -253,7 +261,8 @@ def _chosen_rows(targets: Targets, most_unlabeled: int, seed: int) -> tuple[AnyA
     return np.sort(np.concatenate([np.flatnonzero(~missing), chosen])), [remark]
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of what a fit depends on."""
     from importlib.metadata import version
 
     names = ("pnulearn", "numpy", "scipy", "scikit-learn")

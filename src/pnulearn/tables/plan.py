@@ -19,7 +19,7 @@ from pnulearn._tables.errors import TableError, suggestion
 from pnulearn._tables.table import Table
 from pnulearn.tables.kinds import KINDS, READ_AS, Unusable, UsedColumn, kind_of
 from pnulearn.tables.kinds.number import refuse_infinity
-from pnulearn.tables.recognition import MOST_CATEGORIES, recognize
+from pnulearn.tables.recognition import MOST_CATEGORIES, Excerpt, recognize
 
 Scaling = Literal["standard", "minmax", "none"]
 
@@ -79,6 +79,7 @@ def learn_plan(
     scaling: Scaling = "standard",
     kinds: Mapping[str, str] | None = None,
     most_categories: int = MOST_CATEGORIES,
+    excerpt: Excerpt | None = None,
 ) -> ColumnPlan:
     """A plan for all columns but those `without`, a mapping from names to reasons.
 
@@ -94,6 +95,8 @@ def learn_plan(
         Kinds of columns by name, where they are not those that the cells suggest.
     most_categories : int
         Categories that have a feature each; columns of more share features by hashing.
+    excerpt : Excerpt, optional
+        Which rows these are, if they were drawn at random from a larger table.
     """
     left_out, wanted = dict(without or {}), dict(kinds or {})
     for name in (*left_out, *wanted):
@@ -109,7 +112,7 @@ def learn_plan(
             else:
                 column = table.column(name)
                 _refuse_unusable(column, table)
-                kind = recognize(column, most_categories)
+                kind = recognize(column, most_categories, excerpt)
                 _refuse_twin(column, seen)
                 used.append(_fit(table, column, kind, scaling))
         except Unusable as reason:

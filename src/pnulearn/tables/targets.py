@@ -20,6 +20,20 @@ MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
+class Meaning:
+    """What every distinct cell of a label column means: `label_of` gives a label or None, the mark of unlabelled rows.
+
+    `remarks` tell how the column was read; those on spellings that were `joined` stand by themselves, too.
+    """
+
+    label_of: dict[Any, Any]
+    positive: Any
+    counts: dict[Any, int]
+    remarks: list[str] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Targets:
     """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known.
 
@@ -49,28 +63,49 @@ def read_targets(
 
     Spellings that differ in case or blanks are one label, the most frequent of them or the one in `known`.
     """
-    column = table.column(label)
-    values, joined = _join_spellings(label, _values(column), known)
-    marker = None if unlabeled is None else match_label(unlabeled, values)
+    cells = label_cells(table.column(label))
+    found = read_meaning(label, Counter(cells), table.source, positive=positive, unlabeled=unlabeled, known=known)
+    y = np.array([*map(found.label_of.get, cells), None], dtype=object)[:-1]
+    return Targets(y, found.positive, found.counts, found.remarks, found.joined)
+
+
+def read_meaning(
+    label: str,
+    cells: Counter[Any],
+    source: str,
+    *,
+    positive: str | None = None,
+    unlabeled: str | None = None,
+    known: Sequence[Any] = (),
+) -> Meaning:
+    """The meaning of the distinct cells of a column, None among them if some are empty, and how many rows have each."""
+    filled = Counter({cell: count for cell, count in cells.items() if cell is not None})
+    spelt, joined = _join_spellings(label, filled, known)
+    counts: Counter[Any] = Counter()
+    for cell, count in filled.items():
+        counts[spelt[cell]] += count
+    marker = None if unlabeled is None else match_label(unlabeled, counts)
     if unlabeled is not None and marker is None:
         raise TableError(
-            f"No cell of column {label!r} is {unlabeled!r}, named as the marker of unlabelled rows. {_found(values)}"
+            f"No cell of column {label!r} is {unlabeled!r}, named as the marker of unlabelled rows. {_found(counts)}"
         )
-    y = np.array([None if marker is not None and v == marker else v for v in values] + [None], dtype=object)[:-1]
-    counts = Counter(value for value in y if value is not None)
-    _refuse_strange_labels(label, counts, len(y), table.source)
+    counts.pop(marker, None)
+    _refuse_strange_labels(label, counts, cells.total(), source)
     if positive is None:
         chosen, said = _guess_positive(label, list(counts))
     else:
-        chosen, said = _named_positive(label, positive, y), []
+        chosen, said = _named_positive(label, positive, counts), []
+    label_of = {cell: None if marker is not None and word == marker else word for cell, word in spelt.items()}
     ordered = dict(sorted(counts.items(), key=lambda item: str(item[0])))
-    return Targets(y, chosen, ordered, joined + said, joined)
+    return Meaning(label_of, chosen, ordered, joined + said, joined)
 
 
-def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tuple[list[Any], list[str]]:
+def _join_spellings(label: str, cells: Counter[Any], known: Sequence[Any]) -> tuple[dict[Any, Any], list[str]]:
+    """The spelling that stands for each cell, and remarks."""
     spellings: dict[str, Counter[Any]] = {}
-    for word, count in Counter(value for value in values if isinstance(value, str)).items():
-        spellings.setdefault(fold(word), Counter())[word] = count
+    for word, count in cells.items():
+        if isinstance(word, str):
+            spellings.setdefault(fold(word), Counter())[word] = count
     chosen = {folded: max(sorted(words), key=words.__getitem__) for folded, words in spellings.items()}
     chosen |= {fold(word): word for word in known if isinstance(word, str)}
     remarks = [
@@ -79,23 +114,22 @@ def _join_spellings(label: str, values: list[Any], known: Sequence[Any]) -> tupl
         for folded, words in spellings.items()
         if len(words) > 1
     ]
-    return [chosen[fold(value)] if isinstance(value, str) else value for value in values], remarks
+    return {cell: chosen[fold(cell)] if isinstance(cell, str) else cell for cell in cells}, remarks
 
 
-def _named_positive(label: str, positive: str, y: AnyArray) -> Any:
+def _named_positive(label: str, positive: str, counts: Counter[Any]) -> Any:
     """The label that `positive` means; one that no row has if all labelled rows are of the other class."""
-    names = {value for value in y if value is not None}
-    chosen = match_label(positive, names)
+    chosen = match_label(positive, counts)
     if chosen is not None:
         return chosen
-    if len(names) > 1:
-        raise TableError(f"No row of column {label!r} has the label {positive!r}, named as positive. {_found(y)}")
-    seen = next(iter(names))
+    if len(counts) > 1:
+        raise TableError(f"No row of column {label!r} has the label {positive!r}, named as positive. {_found(counts)}")
+    seen = next(iter(counts))
     if isinstance(seen, str):
         return positive.strip()
     number = _number(positive)
     if number is None:
-        raise TableError(f"The positive label {positive!r} is no number, unlike all others. {_found(y)}")
+        raise TableError(f"The positive label {positive!r} is no number, unlike all others. {_found(counts)}")
     return type(seen)(number)
 
 
@@ -113,8 +147,8 @@ def _guess_positive(label: str, names: list[Any]) -> tuple[Any, list[str]]:
     return chosen, [f"The positive label of column {label!r} is {chosen!r}; {how}."]
 
 
-def _values(column: Column) -> list[Any]:
-    """Labels as strings, whole numbers, other numbers or booleans; None where missing."""
+def label_cells(column: Column) -> list[Any]:
+    """Cells as strings, whole numbers, other numbers or booleans; None where missing."""
     if not column.is_numeric:
         return column.values.tolist()
     present = column.values[~np.isnan(column.values)]
@@ -147,8 +181,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _found(values: Any) -> str:
-    counts = Counter(value for value in values if value is not None)
+def _found(counts: Counter[Any]) -> str:
     shown = ", ".join(f"{value!r} ({count} rows)" for value, count in counts.most_common(6))
     return f"Found {shown or 'only empty cells'}{', ...' if len(counts) > 6 else ''}."
 
