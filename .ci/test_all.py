@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TORCH = "torch==2.13.0"
 SECONDS = 900
-TESTS = ("tests/report/test_browser.py", "tests/test_torch.py")
+TESTS = ("tests/report/test_browser.py", *sorted(map(str, ROOT.glob("tests/test_torch*.py"))))
 
 
 def attempt(*command: str) -> bool:

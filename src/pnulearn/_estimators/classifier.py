@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.notebook import learnt_table
-from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier, read_held_out
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
 from pnulearn._files.kinds import MODEL
@@ -26,7 +24,7 @@ from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
-from pnulearn._problem.labels import Labels, decode_labels
+from pnulearn._problem.labels import Labels
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
@@ -221,7 +219,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         samples = reader._read_problem(X, y, sample_weight)
         apart = None if groups is None else read_groups(groups, len(samples.codes))
         samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)), groups=apart)
-        held_out = reader._read_held_out(X_val, y_val)
+        held_out = read_held_out(reader, X_val, y_val, self.sampling)
         names = getattr(reader, "feature_names_in_", None)
         learnt = learn_from_rows(settings, samples, reader.classes_, held_out=held_out, feature_names=names)
         return accept(self, learnt)
@@ -269,18 +267,6 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
         return replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
-
-    def _read_held_out(self, X_val: Any, y_val: ArrayLike | None) -> Samples | None:
-        if X_val is None and y_val is None:
-            return None
-        if X_val is None or y_val is None:
-            raise ValueError("X_val and y_val go together: pass both, or neither for cross-validation.")
-        X = read_features(self, X_val, reset=False)
-        labels = decode_labels(y_val, self.unlabeled, classes=self.classes_)
-        check_consistent_length(X, labels.codes)
-        if len(labels.labeled) == 0:
-            raise ValueError("y_val holds no labelled row, so there is nothing to judge candidates with.")
-        return Samples(X, labels.codes, np.ones(len(labels.codes)), len(self.classes_), self.sampling)
 
     def _scores(self, X: Any) -> AnyArray:
         scores = KERNELS[self.kernel].scores(self, X)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_features, read_weights
 from pnulearn._problem.labels import Labels, decode_labels
-from pnulearn._problem.samples import Samples
+from pnulearn._problem.samples import Samples, Sampling
 
 
 class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
@@ -95,3 +96,19 @@ def labeled_accuracy(labels: Labels, predicted: AnyArray, sample_weight: ArrayLi
     if not weight.any():
         raise ValueError("sample_weight is zero for every labelled row, so there is no accuracy.")
     return float(accuracy_score(labels.classes[labels.codes[known]], predicted[known], sample_weight=weight))
+
+
+def read_held_out(
+    reader: PartiallyLabeledClassifier, X_val: Any, y_val: ArrayLike | None, sampling: Sampling
+) -> Samples | None:
+    """Rows to judge by instead of cross-validation, or None; `reader` has read the rows to learn from."""
+    if X_val is None and y_val is None:
+        return None
+    if X_val is None or y_val is None:
+        raise ValueError("X_val and y_val go together: pass both, or neither for cross-validation.")
+    X = read_features(reader, X_val, reset=False)
+    labels = decode_labels(y_val, reader.unlabeled, classes=reader.classes_)
+    check_consistent_length(X, labels.codes)
+    if len(labels.labeled) == 0:
+        raise ValueError("y_val holds no labelled row, so there is nothing to judge candidates with.")
+    return Samples(X, labels.codes, np.ones(len(labels.codes)), len(reader.classes_), sampling)

@@ -37,6 +37,8 @@ _MODULES = {
     "kernel_approximation": "Nystroem RBFSampler",
 }
 KNOWN = {name: f"sklearn.{module}" for module, names in _MODULES.items() for name in names.split()}
+# Classifiers of ours that are imported when one is met; beside each is a module `saving` with `contents` and `restore`.
+LATE = {"PNUNetClassifier": "pnulearn.torch"}
 PLAIN = (bool, int, float, str, np.generic, type(None))
 
 
@@ -70,6 +72,8 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, PNUClassifier):
         return {TAG: "PNUClassifier", "parts": contents(value)}
     name = type(value).__name__
+    if type(value).__module__.startswith(f"{LATE.get(name, '-')}."):
+        return {TAG: name, "parts": import_module(f"{LATE[name]}.saving").contents(value)}
     if isinstance(value, BaseEstimator) and type(value).__module__.startswith(f"{KNOWN.get(name, '-')}"):
         return {TAG: "estimator", "name": name, "parts": _plain(vars(value), name)}
     raise TypeError(
@@ -86,6 +90,8 @@ def _value(content: Any) -> Any:
     kind, parts = content[TAG], content["parts"]
     if kind == "PNUClassifier":
         return restore(PNUClassifier, parts)
+    if kind in LATE:
+        return import_module(f"{LATE[kind]}.saving").restore(getattr(import_module(LATE[kind]), kind), parts)
     if kind == "type":
         return np.dtype(parts[0]).type
     if kind == "estimator":

@@ -34,7 +34,7 @@ def contents(model: BaseEstimator) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"This model cannot be saved: {error}. Fit it again.") from None
     learnt = {name: value for name, value in vars(model).items() if name.endswith("_")}
-    return {"parameters": _plain_parameters(model), "learnt": learnt}
+    return {"parameters": plain_parameters(model), "learnt": learnt}
 
 
 def restore(kind: type[Model], content: dict[str, Any]) -> Model:
@@ -140,7 +140,7 @@ def _require(holds: bool, trouble: str) -> None:
         raise ValueError(trouble)
 
 
-def _plain_parameters(model: BaseEstimator) -> dict[str, Any]:
+def plain_parameters(model: BaseEstimator) -> dict[str, Any]:
     """Parameters as plain values. A loss becomes its name; splitters are no longer needed and become the default."""
     defaults = type(model)().get_params()
     named = {name: value.name if isinstance(value, Loss) else value for name, value in model.get_params(False).items()}

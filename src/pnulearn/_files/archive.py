@@ -67,7 +67,7 @@ def refuse_damage(path: Any) -> Iterator[None]:
     """Whatever goes wrong with the content of a file is one kind of error, which names the file."""
     try:
         yield
-    except (ModelFileError, FileNotFoundError, PermissionError):
+    except (ModelFileError, FileNotFoundError, PermissionError, ImportError):
         raise
     except Exception as error:
         raise ModelFileError(

@@ -15,6 +15,7 @@ EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "pre
 STATISTICS, CHECKPOINT, OTHER = "statistics", "a checkpoint", "something else"
 ARCHIVES = {
     "PNUClassifier": MODEL,
+    "PNUNetClassifier": MODEL,
     "PNUTable": MODEL,
     "PNUPipeline": MODEL,
     "PNUStatistics": STATISTICS,

@@ -21,7 +21,7 @@ from pnulearn.tables.kinds import TYPES
 from pnulearn.tables.model import KIND, FitRecord, TableModel
 from pnulearn.tables.plan import ColumnPlan
 
-CLASSIFIER = "PNUClassifier"
+CLASSIFIER, NETWORK = "PNUClassifier", "PNUNetClassifier"
 
 
 def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
@@ -29,9 +29,9 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    model : PNUClassifier, TableModel or Pipeline
-        A fitted model. A pipeline may hold a `PNUClassifier` and what scikit-learn has for scaling, encoding, imputing,
-        text and projections; functions and other classes cannot be saved.
+    model : PNUClassifier, PNUNetClassifier, TableModel or Pipeline
+        A fitted model. A pipeline may hold one of our classifiers and what scikit-learn has for scaling, encoding,
+        imputing, text and projections; functions and other classes cannot be saved.
     path : str or Path
         The file. One that holds a model is replaced.
     overwrite : bool
@@ -53,7 +53,7 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    if isinstance(model, PNUClassifier | TableModel):
+    if isinstance(model, PNUClassifier | TableModel) or (isinstance(model, BaseEstimator) and hasattr(model, "save")):
         model.save(path, overwrite=overwrite)
         return
     if not isinstance(model, BaseEstimator):
@@ -65,7 +65,7 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 
 def load(path: Any) -> Any:
-    """The model in a file: a `PNUClassifier`, a `Pipeline` or, if `pnulearn fit` wrote it, a `TableModel`.
+    """The model in a file: one of our classifiers, a `Pipeline` or, if `pnulearn fit` wrote it, a `TableModel`.
 
     A `TableModel` predicts tables and data frames with the columns that it was fitted to; its `classifier` is the
     `PNUClassifier` behind them, for instance to export to ONNX. Loading runs no code from the file.
@@ -78,6 +78,7 @@ def load(path: Any) -> Any:
     kind, content = read_archive(path, (*LEARNT_TYPES, ColumnPlan, FitRecord, *TYPES))
     makers: dict[str, Callable[[dict[str, Any]], Any]] = {
         CLASSIFIER: partial(restore, PNUClassifier),
+        NETWORK: _network,
         KIND: _table_model,
         PIPELINE: rebuild,
     }
@@ -102,6 +103,14 @@ def load_table_model(path: str | Path) -> TableModel:
             "it there with pnulearn.load, or fit one from a table with `pnulearn fit`."
         )
     return model
+
+
+def _network(content: dict[str, Any]) -> Any:
+    """Networks need PyTorch, which only those pay for who load one."""
+    from pnulearn.torch import PNUNetClassifier
+    from pnulearn.torch.saving import restore as restore_network
+
+    return restore_network(PNUNetClassifier, content)
 
 
 def _table_model(content: dict[str, Any]) -> TableModel:

@@ -1,4 +1,4 @@
-"""The risks as a loss for neural networks (extra `torch`), unbiased or non-negative, and batches that hold P, N and U.
+"""The risks as a loss for neural networks, unbiased or non-negative.
 
 A flexible network can push the part of a risk that is read off U below zero, which no expectation of a loss can be:
 
@@ -10,61 +10,52 @@ batch goes below it. All of this is read off the weight table of the risk, so PU
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import index
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
+import torch
+from torch.nn import functional
 
-from pnulearn._arrays import AnyArray
-from pnulearn._machine.extras import import_extra
-from pnulearn._problem.labels import UNLABELED, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.risks import Risk
+from pnulearn.torch.codes import GROUPS
 
-with import_extra("torch", "pnulearn.torch"):
-    import torch
-    from torch.nn import functional
-
-GROUPS = {"positive": 1, "negative": 0, "unlabeled": UNLABELED}  # codes in the order of a risk's rows
-
-
-def label_codes(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> torch.Tensor:
-    """The labels as the losses here read them: 1 positive, 0 negative, −1 unlabelled.
-
-    >>> label_codes(["spam", None, "ham"])
-    tensor([ 1, -1,  0])
-    """
-    labels = decode_labels(y, unlabeled, pos_label)
-    refuse_more_than_two(labels.classes)
-    return torch.as_tensor(labels.codes)
+MarginLoss = Callable[[torch.Tensor], torch.Tensor]
 
 
 class PNULoss(torch.nn.Module):
     """A risk as a loss of the scores g of one batch: loss(scores, codes) is differentiable in the scores.
 
+    Parameters
+    ----------
+    risk : Risk
+        A weight table such as `risks.pnu(prior=0.3, eta=0.5)`.
+    loss : str, Loss or function
+        A name or `Loss` of `pnulearn.losses`, or a function of a tensor of margins.
+    nonnegative : bool or "abs"
+        False is the unbiased risk. True is nnPU's rule: r counts as max(r, −tolerance u), and below that the step is
+        along −step_back ∇r, with the supervised part of the risk kept and the rest left out. "abs" counts r without
+        its sign.
+    tolerance : float
+        Kiryo's β.
+    step_back : float
+        Kiryo's γ.
+
+    Examples
+    --------
     >>> from pnulearn import risks
+    >>> from pnulearn.torch import label_codes
     >>> scores = torch.tensor([3.0, -1.0, 2.0, -2.0, -2.0], requires_grad=True)
     >>> codes = label_codes([1, 0, None, None, None])
     >>> PNULoss(risks.pu(prior=0.7), loss="sigmoid")(scores, codes).item()  # the unbiased risk is −0.26
     0.033...
-
-    Parameters
-    ----------
-    risk : a weight table such as `risks.pnu(prior=0.3, eta=0.5)`.
-    loss : a name or `Loss` of `pnulearn.losses`, or a function of a tensor of margins.
-    nonnegative : False is the unbiased risk. True is nnPU's rule: r counts as max(r, −tolerance u), and below that the
-        step is along −step_back ∇r, with the supervised part of the risk kept and the rest left out. "abs" counts r
-        without its sign.
-    tolerance, step_back : Kiryo's β and γ.
     """
 
     def __init__(
         self,
         risk: Risk,
-        loss: str | Loss | Callable[[torch.Tensor], torch.Tensor] = "sigmoid",
+        loss: str | Loss | MarginLoss = "sigmoid",
         *,
         nonnegative: bool | Literal["abs"] = True,
         tolerance: float = 0.0,
@@ -86,7 +77,15 @@ class PNULoss(torch.nn.Module):
         self._margin_loss = margin_loss(loss)
 
     def forward(self, scores: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
-        """The risk of one batch; with the non-negative rule, its gradient is the step to take."""
+        """The risk of one batch; with the non-negative rule, its gradient is the step to take.
+
+        Parameters
+        ----------
+        scores : tensor (rows,) or (rows, 1)
+            g(x), positive for the positive class.
+        codes : tensor (rows,)
+            1 positive, 0 negative, −1 unlabelled, as `label_codes` gives them.
+        """
         means = self._means(_one_column(scores), codes)
         table = self.table.to(means)
         if not self.nonnegative:
@@ -136,9 +135,16 @@ class PNULoss(torch.nn.Module):
                 )
 
 
-def margin_loss(loss: str | Loss | Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+def margin_loss(loss: str | Loss | MarginLoss) -> MarginLoss:
     """A loss as a function of tensors, from the facts it declares where they say it all.
 
+    Parameters
+    ----------
+    loss : str, Loss or function
+        A name or `Loss` of `pnulearn.losses`; a function of a tensor of margins stays what it is.
+
+    Examples
+    --------
     >>> margin_loss("ramp")(torch.tensor([-3.0, 0.0, 3.0]))
     tensor([1.0000, 0.5000, 0.0000])
     """
@@ -156,79 +162,11 @@ def margin_loss(loss: str | Loss | Callable[[torch.Tensor], torch.Tensor]) -> Ca
     return _SMOOTH[loss.name]
 
 
-_SMOOTH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+_SMOOTH: dict[str, MarginLoss] = {
     "logistic": lambda m: functional.softplus(-m),
     "sigmoid": lambda m: torch.sigmoid(-m),
     "hyperbolic": lambda m: (torch.sqrt(1 + m * m) - m) / 2,
 }
-
-
-class PNUBatchSampler(torch.utils.data.Sampler):
-    """Batches of row numbers with a fixed number of rows of every group at hand, for DataLoader(batch_sampler=...).
-
-    Every group is shuffled and dealt out, again and again, so each batch mean is an unbiased estimate of the group's
-    mean. An epoch ends when the slowest group has been dealt once; groups with few rows come round more often.
-
-    >>> codes = label_codes([1, 1, 0, 0, 0] + [None] * 12)
-    >>> for rows in PNUBatchSampler(codes, batch_size=8, random_state=0):
-    ...     print(codes[rows].tolist())
-    [1, 1, 0, 0, 0, -1, -1, -1]
-    [1, 1, 0, 0, 0, -1, -1, -1]
-    [1, 1, 0, 0, 0, -1, -1, -1]
-    [1, 1, 0, 0, 0, -1, -1, -1]
-
-    Parameters
-    ----------
-    codes : 1 positive, 0 negative, −1 unlabelled, as `label_codes` gives them.
-    batch_size : rows per batch, shared evenly as far as the groups go: their means enter a risk with like weights. Or
-        three numbers, for P, N and U.
-    """
-
-    def __init__(self, codes: ArrayLike, batch_size: int | Sequence[int] = 128, *, random_state: int | None = None):
-        values = np.asarray(codes)
-        self.groups = [np.flatnonzero(values == code) for code in GROUPS.values()]
-        counts = [len(rows) for rows in self.groups]
-        if values.ndim != 1 or not 0 < sum(counts) == len(values):
-            raise ValueError("codes must be a row of 1, 0 and -1 (positive, negative, unlabelled): see label_codes.")
-        self.sizes = list(batch_size) if isinstance(batch_size, Sequence) else _even_shares(index(batch_size), counts)
-        if len(self.sizes) != 3 or any(not 0 <= k <= n for k, n in zip(self.sizes, counts, strict=True)):
-            raise ValueError(f"batch_size={batch_size!r} does not go with {counts} rows of P, N and U.")
-        if not any(self.sizes):
-            raise ValueError(f"batch_size must be positive, got {batch_size!r}.")
-        self.random = check_random_state(random_state)
-
-    def __len__(self) -> int:
-        """Batches per epoch."""
-        return max(-(-len(rows) // k) for rows, k in zip(self.groups, self.sizes, strict=True) if k)
-
-    def __iter__(self) -> Iterator[list[int]]:
-        decks = [self._deal(rows, k) for rows, k in zip(self.groups, self.sizes, strict=True) if k]
-        for _ in range(len(self)):
-            yield np.concatenate([next(deck) for deck in decks]).tolist()
-
-    def _deal(self, rows: AnyArray, size: int) -> Iterator[AnyArray]:
-        """`size` rows at a time; a batch that the shuffled rows no longer fill takes the rest from the next shuffle."""
-        deck = self.random.permutation(rows)
-        while True:
-            if len(deck) < size:
-                deck = np.concatenate([deck, self.random.permutation(rows)])
-            yield deck[:size]
-            deck = deck[size:]
-
-
-def _even_shares(total: int, counts: list[int]) -> list[int]:
-    """Rows per group: even shares, what a small group cannot fill going to the others.
-
-    >>> _even_shares(100, [8, 200, 3000])
-    [8, 46, 46]
-    """
-    present = sorted((n, k) for k, n in enumerate(counts) if n)
-    if total < len(present):
-        raise ValueError(f"batch_size={total} is less than one row of each of {len(present)} groups.")
-    shares = [0] * len(counts)
-    for place, (n, k) in enumerate(present):
-        shares[k] = min(n, (total - sum(shares)) // (len(present) - place))
-    return shares
 
 
 def _one_column(scores: torch.Tensor) -> torch.Tensor:
