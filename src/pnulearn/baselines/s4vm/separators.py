@@ -14,6 +14,7 @@ RANDOM_SHARE = 0.8  # of the starts; the others are the supervised labels with e
 FLIPPED = 0.2
 ADOPTED = 0.8  # of the rows that would change their label do so in one round
 RANDOM_ROUNDS = 10  # after these all do, and the search is a descent
+COARSE_GAP, COARSE_STEPS = 1e-2, 50  # of separators whose labels change by chance
 MOST_ROUNDS = 200
 TOLERANCE = 0.1  # of the mean label, around its target
 
@@ -93,7 +94,10 @@ def local_search(
     separators: Separators | None = None
     last = np.full(len(labels), np.inf)
     for round_number in range(MOST_ROUNDS):
-        separators = machine.solve(labels, separators)
+        if round_number < RANDOM_ROUNDS:
+            separators = _solve_coarsely(machine, labels, separators, unlabeled, balance)
+        else:
+            separators = machine.solve(labels, separators)
         found = _rebalance(machine, separators, unlabeled, balance)
         moving = (found.labels != labels[:, unlabeled]).any(axis=1)
         # Below the accuracy of the solver a lower objective means nothing, and near-ties could alternate for ever.
@@ -109,6 +113,16 @@ def local_search(
     else:
         finished.append(found)
     return _join(finished)
+
+
+def _solve_coarsely(
+    machine: SharedKernelSVM, labels: AnyArray, start: Separators | None, unlabeled: AnyArray, balance: Balance
+) -> Separators:
+    """Coarse separators for labels that are about to change by chance; those that would keep theirs are solved fully."""
+    coarse = machine.solve(labels, start, tol=COARSE_GAP, max_iter=COARSE_STEPS)
+    found = _rebalance(machine, coarse, unlabeled, balance)
+    stay = np.flatnonzero((found.labels == labels[:, unlabeled]).all(axis=1))
+    return coarse.put(stay, machine.solve(labels[stay], coarse.take(stay))) if len(stay) else coarse
 
 
 def representatives(candidates: FoundSeparators, n_groups: int) -> FoundSeparators:
