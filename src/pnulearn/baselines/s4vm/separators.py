@@ -118,7 +118,7 @@ def local_search(
 def _solve_coarsely(
     machine: SharedKernelSVM, labels: AnyArray, start: Separators | None, unlabeled: AnyArray, balance: Balance
 ) -> Separators:
-    """Coarse separators for labels that are about to change by chance; those that would keep theirs are solved fully."""
+    """Coarse separators for labels that will change by chance; those that would keep theirs are solved fully."""
     coarse = machine.solve(labels, start, tol=COARSE_GAP, max_iter=COARSE_STEPS)
     found = _rebalance(machine, coarse, unlabeled, balance)
     stay = np.flatnonzero((found.labels == labels[:, unlabeled]).all(axis=1))
