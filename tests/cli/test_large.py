@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from tests.cli.conftest import write_customers
 
+from pnulearn._tables import batches as batches_module
 from pnulearn.cli import run
 
 FIT = ["--label", "bought", "--prior", "0.4", "--folds", "3", "--set", "bandwidth=3", "--set", "centers=40"]
@@ -32,13 +34,6 @@ def test_the_model_serves_every_command(streamed, customers, tmp_path, capsys):
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 351
 
 
-def test_the_report_shows_row_numbers_of_the_file(customers, tmp_path):
-    pytest.importorskip("matplotlib")
-    report = tmp_path / "r.html"
-    assert run(["fit", str(customers), *FIT, *STREAMED, "-r", str(report)]) == 0
-    assert "350 rows" in report.read_text()
-
-
 @pytest.mark.parametrize(
     ("more", "why"),
     [
@@ -52,3 +47,25 @@ def test_what_one_pass_cannot_do_is_done_in_memory_and_said(customers, capsys, m
     out, err = capsys.readouterr()
     assert f"read into memory, since {why}" in err
     assert ("100 of 300 unlabelled" in out) == ("--most-unlabeled" in more)
+
+
+@pytest.fixture(scope="module")
+def fresh(streamed, tmp_path_factory):
+    """Rows that no model was fitted to, with the scores of one."""
+    folder = tmp_path_factory.mktemp("fresh")
+    write_customers(folder / "fresh.csv", 40, 40, 400, seed=3)
+    assert run(["predict", str(folder / "fresh.csv"), "-m", str(streamed), "-o", str(folder / "scored.csv"), "-q"]) == 0
+    return folder / "scored.csv"
+
+
+@pytest.mark.parametrize("prior", [["--prior", "0.3"], ["--prior", "energy"], []])
+@pytest.mark.parametrize("subject", ["model", "score", "helper"])
+def test_evaluate_says_the_same_of_batches_as_of_the_whole(streamed, fresh, capsys, monkeypatch, subject, prior):
+    monkeypatch.setattr(batches_module, "BYTES_AT_ONCE", 5_000)
+    what = ["-m", str(streamed)] if subject == "model" else ["--score", "probability_yes"]
+    more = ["--helper", "income"] if subject == "helper" else []
+    answers = []
+    for above in (["--stream-above", "100"], STREAMED):
+        assert run(["evaluate", str(fresh), "--label", "bought", *what, *more, *prior, *above, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]

@@ -9,6 +9,7 @@ from pyarrow import parquet as pq
 import pnulearn
 from pnulearn._problem.labels import decode_labels
 from pnulearn._tables import batches as batches_module
+from pnulearn.report.rows import look_at_rows
 from pnulearn.tables import TableError, read_batches, read_table, read_targets
 from pnulearn.tables import drawing as drawing_module
 from pnulearn.tables.drawing import Drawing
@@ -101,6 +102,8 @@ def test_a_plan_from_a_sample_knows_counters_and_says_so(files, monkeypatch):
     assert model.record.n_used == N
     truth = read_table(files / "t.csv")
     assert_array_equal(fitted.table.column("size").data, truth.column("size").data[fitted.numbers])
+    shown = look_at_rows(fitted, ["size"], prior_unknown=True).to_label  # with their numbers in the file
+    assert [float(row.cells["size"]) for row in shown] == [truth.column("size").data[row.number - 1] for row in shown]
 
 
 def test_rows_are_drawn_whatever_the_batches_are(files, monkeypatch):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import remark, remarks, show_facts
+from pnulearn.cli.console import progress, remark, remarks, show_facts
 from pnulearn.cli.options import (
+    STREAM_ABOVE,
     As,
     AtRandom,
     Delimiter,
@@ -23,8 +24,10 @@ from pnulearn.cli.options import (
     NoHeader,
     Positive,
     Prior,
+    StreamAbove,
     Unlabeled,
     Weights,
+    open_batches,
     open_table,
     read_kinds,
     read_prior,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from pnulearn.metrics.estimate import RiskEstimate
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
+    from pnulearn.tables.model import TableModel
 
 
 def evaluate(
@@ -63,6 +67,7 @@ def evaluate(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
+    stream_above: StreamAbove = STREAM_ABOVE,
     json: Json = False,
 ) -> None:
     """Estimate the error of a model from few labels.
@@ -73,31 +78,51 @@ def evaluate(
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")
     theta: Any = read_prior(prior)
     wanted = read_kinds(kinds)
-    table = open_table(file, missing, encoding, delimiter, no_header)
-    if model is not None:
-        if threshold is not None:
-            raise typer.BadParameter("--threshold is for --score COLUMN: a model brings its own.")
-        labels, scores, learnt = _model_scores(table, model, label, positive, unlabeled)
-        theta = learnt if theta is None else theta
-    else:
-        labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
+    if model is not None and threshold is not None:
+        raise typer.BadParameter("--threshold is for --score COLUMN: a model brings its own.")
+    batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
+    streamed = batches.is_streamed
+    head = batches.head() if streamed else open_table(file, missing, encoding, delimiter, no_header)
+    from pnulearn.tables.gathering import gather
     from pnulearn.tables.origins import find_origins, read_weights
 
-    origins = find_origins(table, label, at_random, weights, drop)
+    fitted = None if model is None else _load(model)
+    origins = find_origins(head, label, at_random, weights, drop)
+    judged = [*helper, *([score] if score is not None else [])]
+    gathered, table, scores = None, head, None
+    if streamed:
+        needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
+        with progress("Judging all rows", True) as advance:
+            gathered = gather(batches, label, needed, fitted, advance)
+        table, scores = gathered.table, gathered.scores
+        remarks(gathered.remarks)
+    if fitted is not None:
+        labels, scores = _model_scores(table, fitted, label, positive, unlabeled, scores)
+        theta = fitted.classifier.prior_estimate_ if theta is None else theta
+    else:
+        labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
     remarks([origins.remark] if origins.remark else [])
     if prior == "auto" and origins.at_random is not None:
         theta = random_prior(table, origins.at_random, labels)
     dropped = [*origins.drop, origins.at_random or "", origins.weights or ""]
-    judged = [*helper, *([score] if score is not None else [])]
-    if set(table.names) <= {label, *judged, *dropped}:
-        judged = []  # nothing else tells the prior, and scores tell it well
+    left = [] if set(head.names) <= {label, *judged, *dropped} else judged  # only scores could tell the prior then
     theta = _from_labels(theta, labels, labels_drawn)
-    belief = settled_prior(theta, table, label, labels, [*dropped, *judged], wanted)
+    if gathered is None:
+        belief = settled_prior(theta, table, label, labels, [*dropped, *left], wanted)
+    else:
+        some, known = gathered.sample(labels)
+        belief = settled_prior(theta, some.table, label, known, [*dropped, *left], wanted, some.excerpt)
     opinions, weight = _opinions(table, helper, labels), read_weights(table, origins.weights)
     risk, alone = _judge(labels, scores, belief, confidence, weight, opinions)
     if report is not None:
         _write_page(report, file, score or str(model), labels, scores, belief, risk, alone, table)
     show_facts(_facts(labels, belief, risk, alone), json)
+
+
+def _load(path: Path) -> TableModel:
+    from pnulearn.tables.loading import load_table_model
+
+    return load_table_model(path)
 
 
 def _from_labels(prior: Any, labels: Labels, drawn: Drawn | None) -> Any:
@@ -123,20 +148,26 @@ def _opinions(table: Table, columns: list[str], labels: Labels) -> list[AnyArray
 
 
 def _model_scores(
-    table: Table, path: Path, label: str, positive: str | None, unlabeled: str | None
-) -> tuple[Labels, AnyArray, Any]:
-    from pnulearn.tables.loading import load_table_model
+    table: Table,
+    fitted: TableModel,
+    label: str,
+    positive: str | None,
+    unlabeled: str | None,
+    scores: AnyArray | None = None,
+) -> tuple[Labels, AnyArray]:
+    """Labels and scores of all rows; `scores` if they are known already."""
     from pnulearn.tables.scores import model_labels, refuse_other_positive
 
-    fitted = load_table_model(path)
     if fitted.record.fingerprint == table.fingerprint:
         remark("The model was fitted to this very file, so the error looks smaller than it is.", kind="warning")
-    predictions = fitted.predict(table)
-    remarks(predictions.remarks)
+    if scores is None:
+        predictions = fitted.predict(table)
+        remarks(predictions.remarks)
+        scores = predictions.scores
     labels = model_labels(table, fitted, label, unlabeled, remark)
     if positive is not None:
         refuse_other_positive(fitted, positive)
-    return labels, predictions.scores, fitted.classifier.prior_estimate_
+    return labels, scores
 
 
 def _column_scores(

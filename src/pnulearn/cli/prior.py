@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
+    from pnulearn.tables.recognition import Excerpt
 
 
 def prior(
@@ -95,17 +96,24 @@ def estimated_prior(
     kinds: dict[str, str] | None = None,
     counted: AnyArray | None = None,
     weight: AnyArray | None = None,
+    excerpt: Excerpt | None = None,
 ) -> PriorEstimate:
     """The prior from all usable columns of a table, and from the counts of rows labelled at random."""
     from pnulearn.priors import resolve_prior
     from pnulearn.tables.scores import feature_columns
 
-    X = feature_columns(table, label, [name for name in drop if name], kinds)
+    X = feature_columns(table, label, [name for name in drop if name], kinds, excerpt)
     return resolve_prior(method, X, labels.codes, weight, classes=labels.classes, random_state=0, random_counts=counted)
 
 
 def settled_prior(
-    prior: Any, table: Table, label: str, labels: Labels, drop: list[str], kinds: dict[str, str] | None = None
+    prior: Any,
+    table: Table,
+    label: str,
+    labels: Labels,
+    drop: list[str],
+    kinds: dict[str, str] | None = None,
+    excerpt: Excerpt | None = None,
 ) -> PriorEstimate:
     """A given prior as it is; otherwise one from the other columns, with a remark that it was estimated."""
     from pnulearn.priors.given import read_prior
@@ -114,7 +122,7 @@ def settled_prior(
         table.refuse_absent(name)
     if prior is not None and not isinstance(prior, str):
         return read_prior(prior, labels.classes)
-    estimate = estimated_prior(table, label, labels, drop, prior, kinds)
+    estimate = estimated_prior(table, label, labels, drop, prior, kinds, excerpt=excerpt)
     remark(
         f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} to "
         f"{estimate.high:.2f}); pass --prior if you know it."

@@ -13,6 +13,7 @@ from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
 from pnulearn.tables.model import TableModel
 from pnulearn.tables.plan import learn_plan
+from pnulearn.tables.recognition import Excerpt
 from pnulearn.tables.targets import match_label, read_targets
 
 Say = Callable[[str], None]
@@ -96,9 +97,16 @@ def opinion_column(table: Table, name: str, classes: AnyArray) -> AnyArray:
     return np.where(_label_scores(name, column.values, classes) > 0, classes[1], classes[0])
 
 
-def feature_columns(table: Table, label: str, drop: Any = (), kinds: Mapping[str, str] | None = None) -> AnyArray:
+def feature_columns(
+    table: Table,
+    label: str,
+    drop: Any = (),
+    kinds: Mapping[str, str] | None = None,
+    excerpt: Excerpt | None = None,
+) -> AnyArray:
     """All usable columns but the label as scaled features."""
-    plan = learn_plan(table, without=dict.fromkeys(drop, "by request") | {label: "the label"}, kinds=kinds)
+    without = dict.fromkeys(drop, "by request") | {label: "the label"}
+    plan = learn_plan(table, without=without, kinds=kinds, excerpt=excerpt)
     return plan.features(table)[0]
 
 

@@ -1,0 +1,70 @@
+"""What it takes to judge scores: a few columns of all rows, all columns of a few rows, and a model's scores.
+
+So memory grows with the rows by these columns only, however many there are and however large the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._problem.labels import Labels
+from pnulearn._statistics.row_sample import thin
+from pnulearn._tables.batches import Batches
+from pnulearn._tables.table import Table
+from pnulearn.tables.drawing import Drawing, Drawn
+from pnulearn.tables.label_column import LabelCounter
+from pnulearn.tables.model import TableModel
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """`table` has the needed columns of all rows, `drawn` all columns of some; `scores` are a model's, if there is one.
+
+    `remarks` are those of reading and predicting.
+    """
+
+    table: Table
+    drawn: Drawn
+    scores: AnyArray | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    def sample(self, labels: Labels) -> tuple[Drawn, Labels]:
+        """Rows with all columns, at most 10,000 unlabelled ones and 2,000 of each class, and their labels."""
+        codes = labels.codes[self.drawn.excerpt.numbers]
+        rows = np.sort(thin(self.drawn.keys, codes))
+        return self.drawn.take(rows), Labels(labels.classes, codes[rows])
+
+
+def gather(
+    batches: Batches,
+    label: str,
+    columns: Sequence[str],
+    model: TableModel | None = None,
+    advance: Callable[[float], None] = lambda share: None,
+) -> Gathered:
+    """Read files once, keeping the label and these columns, and the model's scores if there is one."""
+    import pyarrow as pa
+
+    needed = list(dict.fromkeys([label, *columns]))
+    counter, drawing = LabelCounter(label), Drawing(seed=0)
+    kept, scores, remarks = [], [], dict[str, None]()
+    for table, share in batches:
+        for name in needed:
+            table.refuse_absent(name)
+        remarks |= dict.fromkeys(table.remarks)
+        drawing.add(table, table.source, counter.add(table))
+        kept.append(pa.Table.from_batches([table.cells.select(needed)]))
+        if model is not None:
+            predictions = model.predict(table)
+            scores.append(predictions.scores)
+            remarks |= dict.fromkeys(predictions.remarks)
+        advance(share)
+    fingerprint = batches.fingerprint()
+    drawn = drawing.result(batches.source, fingerprint)
+    cells = pa.concat_tables(kept, promote_options="permissive")
+    whole = Table(cells, batches.source, drawn.table.reading, fingerprint)
+    return Gathered(whole, drawn, np.concatenate(scores) if scores else None, list(remarks))
