@@ -2,11 +2,13 @@
 
     python benchmarks/one_pass.py                            2 and 10 million rows, then the rivals (2 GB of disk)
     python benchmarks/one_pass.py --rows 0.5 1 --rivals 0    smaller
+    python benchmarks/one_pass.py --rows 1 3 --rivals 0 --bandwidths 1 6    one bandwidth, and the default of six
 
 Data are made on the spot: 50 columns, 30 % positives that differ in mean and spread, 1 % labelled rows in equal numbers
 of both classes. Every measurement is a process of its own with one BLAS thread, so that peak memory is its own. The
-floor does what cannot be avoided and nothing else (read the columns, distances, exponential, Gram matrix, in float32);
-it has no labels, no folds, no checks and no model. On a busy machine trust the ratios of CPU seconds.
+floor does what cannot be avoided and nothing else (read the columns, distances once, then one exponential and one Gram
+matrix for every bandwidth, in float32); it has no labels, no folds, no checks and no model. On a busy machine trust the
+ratios of CPU seconds.
 """
 
 from __future__ import annotations
@@ -61,30 +63,35 @@ def write(folder: Path, n: int) -> Path:
     return folder
 
 
-def floor(folder: str) -> dict:
-    """Read, distances, exponential, Gram matrix: float32, one thread, blocks of 8192 rows of the first file."""
+def floor(folder: str, bandwidths: str) -> dict:
+    """Read, distances, then exponential and Gram matrix of each bandwidth: float32, one thread, blocks of 8192 rows.
+
+    Of the first file: a million rows say what one row costs.
+    """
     import pyarrow.parquet as pq
 
     b, d, block = CENTERS, len(COLUMNS), 8192
     centers = draw(b, seed=1)[0].T.copy()
-    X, F, G = np.empty((d, block), np.float32), np.empty((block, b), np.float32), np.empty((b, b), np.float32)
-    total, n = np.zeros((b, b)), 0
+    X, G = np.empty((d, block), np.float32), np.empty((b, b), np.float32)
+    D, F = np.empty((block, b), np.float32), np.empty((block, b), np.float32)
+    totals, n = np.zeros((int(bandwidths), b, b)), 0
     start = time.process_time()
     for batch in pq.ParquetFile(min(Path(folder).iterdir())).iter_batches(block, columns=COLUMNS, use_threads=False):
         m = batch.num_rows
         for j in range(d):
             X[j, :m] = batch.column(j).to_numpy()
-        features = np.matmul(X[:, :m].T, centers, out=F[:m])
-        np.multiply(features, 0.01, out=features)
-        np.exp(features, out=features)
-        np.matmul(features.T, features, out=G)
-        np.add(total, G, out=total)
+        distances, features = np.matmul(X[:, :m].T, centers, out=D[:m]), F[:m]
+        for k, total in enumerate(totals):
+            np.multiply(distances, 0.01 / (k + 1), out=features)
+            np.exp(features, out=features)
+            np.matmul(features.T, features, out=G)
+            np.add(total, G, out=total)
         n += m
     return {"each": (time.process_time() - start) / n * 1e6}
 
 
-def one_pass(folder: str, n_jobs: str) -> dict:
-    """fit_files from start to end, and how long its pass alone took."""
+def one_pass(folder: str, n_jobs: str, bandwidths: str) -> dict:
+    """fit_files from start to end, and how long its pass alone took; several bandwidths are the default ones."""
     from pnulearn import PNUClassifier
     from pnulearn.streaming import fit, fit_files
 
@@ -98,7 +105,8 @@ def one_pass(folder: str, n_jobs: str) -> dict:
 
     fit.collect = timed
     start = time.perf_counter()
-    model = PNUClassifier(centers=CENTERS, bandwidth=10.0, random_state=0, n_jobs=int(n_jobs))
+    bandwidth = 10.0 if bandwidths == "1" else None
+    model = PNUClassifier(centers=CENTERS, bandwidth=bandwidth, random_state=0, n_jobs=int(n_jobs))
     fit_files(model, folder, target="label", n_jobs=int(n_jobs))
     seconds = time.perf_counter() - start
     X, _, truth = draw(20_000, seed=99)
@@ -153,31 +161,36 @@ def measure(*command: str, timeout: float | None = None) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-TABLE = {
-    "rows": "9", "threads": "7", "fit s": "7.1f", "pass s": "7.1f", "rows/s": "8.0f", "cpu us/row": "10.2f",
-    "floor": "6.2f", "of floor": "8.0%", "peak MB": "7.0f", "error": "6.3f", "prior": "6.3f", "load": "5.1f",
-}  # fmt: skip
+TITLES = (
+    "rows", "bandwidths", "threads", "fit s", "pass s", "rows/s", "CPU µs/row", "floor", "of the floor", "peak MB",
+    "error", "prior (0.3)", "load",
+)  # fmt: skip
+FORMS = (",", "", "", ".1f", ".1f", ",.0f", ".2f", ".2f", ".2f", ".0f", ".3f", ".3f", ".1f")
 
 
-def growth(millions: list[float]) -> None:
-    print(f"{os.cpu_count()} cores; {CENTERS} centres, 1 bandwidth, 21 mixes, 8 alphas, 5 folds")
-    print(" ".join(f"{title:>{width.split('.')[0]}}" for title, width in TABLE.items()))
-    found: dict[tuple[int, int], dict] = {}
+def growth(millions: list[float], bandwidths: list[int], threads: list[int]) -> None:
+    """A row for every size, number of bandwidths and, at the smallest size, number of threads."""
+    print(f"{os.cpu_count()} cores; {CENTERS} centres, 21 mixes, 8 alphas, 5 folds; {len(COLUMNS)} columns\n")
+    print(f"| {' | '.join(TITLES)} |\n|{'---|' * len(TITLES)}")
+    found: dict[tuple[int, int, int], dict] = {}
     for size in sorted(millions):
         n = int(size * 1e6)
         with tempfile.TemporaryDirectory() as folder:
             path = str(write(Path(folder) / "rows", n))
-            for threads in (1, 2) if size == min(millions) else (1,):
-                low = measure("floor", path)["each"]
-                r = found[n, threads] = measure("one_pass", path, str(threads))
-                each, speed = r["pass_cpu"] / n * 1e6, n / r["pass_wall"]
-                row = [n, threads, r["wall"], r["pass_wall"], speed, each, low, low / each]
-                row += [r["megabytes"], r["error"], r["prior"], os.getloadavg()[0]]
-                print(" ".join(f"{cell:>{form}}" for cell, form in zip(row, TABLE.values(), strict=True)), flush=True)
-    small, large = (extreme(n for n, _ in found) for extreme in (min, max))
-    one, two, many = found[small, 1], found[small, 2], found[large, 1]
-    print(f"{large / small:g} x the rows take {many['pass_cpu'] / one['pass_cpu']:.2f} x the CPU seconds of the pass")
-    print(f"two threads make the pass {one['pass_wall'] / two['pass_wall']:.2f} x as fast as one")
+            for k in bandwidths:
+                for n_jobs in threads if size == min(millions) else threads[:1]:
+                    before = measure("floor", path, str(k))["each"]
+                    r = found[n, k, n_jobs] = measure("one_pass", path, str(n_jobs), str(k))
+                    low = (before + measure("floor", path, str(k))["each"]) / 2  # others may be at work
+                    each, speed = r["pass_cpu"] / n * 1e6, n / r["pass_wall"]
+                    row = [n, k, n_jobs, r["wall"], r["pass_wall"], speed, each, low, each / low]
+                    row += [r["megabytes"], r["error"], r["prior"], os.getloadavg()[0]]
+                    cells = [f"{cell:{form}}" for cell, form in zip(row, FORMS, strict=True)]
+                    print(f"| {' | '.join(cells)} |", flush=True)
+    small, large = int(min(millions) * 1e6), int(max(millions) * 1e6)
+    for k in bandwidths:
+        one, many = found[small, k, threads[0]]["pass_cpu"], found[large, k, threads[0]]["pass_cpu"]
+        print(f"\n{k} bandwidths: {large / small:g} times the rows take {many / one:.2f} times the CPU of the pass.")
 
 
 def rivals() -> None:
@@ -198,6 +211,10 @@ def rivals() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, nargs="+", default=[2, 10], help="in millions; 0 leaves this part out")
+    parser.add_argument("--bandwidths", type=int, nargs="+", default=[1], choices=[1, 6], help="6 is the default")
+    parser.add_argument(
+        "--threads", type=int, nargs="+", default=[1, 2], help="all at the smallest size, else the first"
+    )
     parser.add_argument("--rivals", type=int, default=1, help="0 leaves the rivals out")
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -205,7 +222,7 @@ def main() -> None:
         child(*arguments.job)
         return
     if all(arguments.rows):
-        growth(arguments.rows)
+        growth(arguments.rows, arguments.bandwidths, arguments.threads)
     if arguments.rivals:
         rivals()
 
