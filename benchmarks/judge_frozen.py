@@ -201,8 +201,8 @@ PARTS: dict[
     str, tuple[Callable[..., Iterator[dict[str, Any]]], tuple[str, ...], tuple[float, ...], tuple[int, ...]]
 ] = {
     "compare": (compare_block, tuple("/".join(pair) for pair in PAIRS), PRIORS, SIZES),
-    "ppi": (ppi_block, ("0.8", "0.9", "0.95"), (0.3, 0.5), (10, 30, 100)),
     "metrics": (metric_block, tuple(MODELS), PRIORS, SIZES),
+    "ppi": (ppi_block, ("0.8", "0.9", "0.95"), (0.3, 0.5), (10, 30, 100)),
 }
 
 

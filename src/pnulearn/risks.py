@@ -46,6 +46,14 @@ class Risk:
     def __rmul__(self, factor: float) -> Risk:
         return _from_table(factor * self.table)
 
+    def at_costs(self, costs: tuple[float, float]) -> Risk:
+        """The losses of positive rows, ℓ(g), and of negative ones, ℓ(−g), weighted by what errors on them cost.
+
+        >>> print(pn(prior=0.3).at_costs((5.0, 1.0)))
+        1.5 E_P[ℓ(g)] + 0.7 E_N[ℓ(−g)]
+        """
+        return _from_table(self.table * np.asarray(costs))
+
     def __str__(self) -> str:
         terms = [
             (weight, f"E_{sample}[ℓ({sign}g)]")

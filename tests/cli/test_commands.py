@@ -144,6 +144,14 @@ def test_evaluate_a_model_and_a_column_agree(capsys, customers, fitted, tmp_path
     assert low < judged["error_rate"] < high
 
 
+def test_evaluate_says_what_errors_cost(capsys, customers, fitted):
+    options = ("evaluate", customers, "-l", "bought", "-m", fitted[1], "--prior", "0.3", "--costs")
+    equal, dear = as_json(capsys, *options, "1", "1"), as_json(capsys, *options, "5", "1")
+    assert equal["cost_per_row"] == equal["error_rate"]
+    assert dear["cost_interval"][0] <= dear["cost_per_row"] <= dear["cost_interval"][1]
+    assert dear["cost_per_row"] > equal["cost_per_row"]
+
+
 def test_evaluate_warns_about_the_training_file(capsys, customers, fitted):
     assert "very file" in answer(capsys, "evaluate", customers, "-l", "bought", "-m", fitted[1])[2]
 

@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from pnulearn.advice import advise_for
 from pnulearn.losses import as_loss
@@ -128,3 +130,50 @@ def test_more_than_two_classes_are_refused(gaussians):
     X, _ = gaussians()
     with pytest.raises(ValueError, match="Two classes"):
         compare(None, None, X, np.arange(len(X)) % 3, 0.5)
+
+
+def drawn_apart(rng, prior=0.4, n=20, n_unlabeled=600, size=1):
+    """Two models right in .9 and .7 of rows, in groups that are right together, and the rows' classes."""
+    side = [np.ones(n * size), np.zeros(n * size), np.repeat(rng.random(n_unlabeled) < prior, size).astype(float)]
+    group = [np.repeat(np.arange(len(s) // size) + 10_000 * k, size) for k, s in enumerate(side)]
+    scores = []
+    for share in (0.9, 0.7):
+        right = [np.repeat(rng.random(len(s) // size) < share, size) for s in side]
+        scores.append([np.where(r, 1.0, -1.0) * (2 * s - 1) for r, s in zip(right, side, strict=True)])
+    return side, group, scores
+
+
+def test_groups_weights_and_helpers_count_in_a_comparison():
+    rng, truth = np.random.default_rng(5), -0.2
+    hits = {"groups": [], "alone": [], "helper": [], "plain": []}
+    widths = []
+    for _ in range(50):
+        _, group, (first, second) = drawn_apart(rng, size=5, n=8, n_unlabeled=120)
+        for name, given in (("alone", {}), ("groups", {"groups": group})):
+            found = compare_scores(first, second, 0.4, **given)
+            hits[name].append(found.low <= truth <= found.high)
+        side, _, (first, second) = drawn_apart(rng)
+        odds = [np.where(rng.random(len(s)) < 0.95, 1.5, -1.5)[:, None] * (2 * s - 1)[:, None] for s in side]
+        plain, helped = (compare_scores(first, second, 0.4, opinions=o) for o in (None, odds))
+        assert_allclose(helped.difference, helped.first.value - helped.second.value)
+        widths.append((plain.high - plain.low, helped.high - helped.low))
+        hits["plain"].append(plain.low <= truth <= plain.high)
+        hits["helper"].append(helped.low <= truth <= helped.high)
+    assert np.mean(hits["alone"]) < 0.85 < np.mean(hits["groups"])
+    assert min(np.mean(hits["plain"]), np.mean(hits["helper"])) > 0.87
+    plain, helped = np.mean(widths, axis=0)
+    assert helped < 0.85 * plain
+
+
+def test_a_weight_of_two_is_a_row_twice_and_a_row_of_weight_zero_is_absent(gaussians):
+    X, y = gaussians(30, 30, 200)
+    narrow = make_pipeline(FunctionTransformer(lambda X: X[:, :1]), GaussianNB()).fit(X[:60], y[:60])
+    model = GaussianNB().fit(X[:60], y[:60])
+    odd = np.arange(len(y)) % 2 == 1
+    zero = compare(model, narrow, X, y, 0.4, sample_weight=odd.astype(float))
+    fewer = compare(model, narrow, X[odd], y[odd], 0.4)
+    assert_allclose([zero.difference, zero.low, zero.high], [fewer.difference, fewer.low, fewer.high])
+    even = compare(model, narrow, X, y, 0.4, sample_weight=np.full(len(y), 2.0))
+    assert_allclose(even.stderr, compare(model, narrow, X, y, 0.4).stderr)
+    helped = compare(model, narrow, X, y, 0.4, helper=np.where(X[:, 0] > 0, 1.0, 0.0), groups=np.arange(len(y)))
+    assert helped.low <= helped.difference <= helped.high

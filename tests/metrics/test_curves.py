@@ -106,3 +106,17 @@ def test_probabilities_that_are_right_lie_within_the_band():
     assert low < 0.02 < far
     with pytest.raises(ValueError, match="probabilities between 0 and 1"):
         pnu_reliability([1, 0], [2.0, -1.0], prior=0.5)
+
+
+def test_the_range_of_the_best_threshold_holds_it_with_five_labels_and_crowded_scores():
+    """Scores crowd at both ends, as those of naive Bayes do; no stretch without a label is certain to be empty."""
+    rng, hits = np.random.default_rng(6), []
+    many = [np.tanh(4 * (rng.normal(size=200_000) + shift)) for shift in (0.8, -0.8)]
+    cuts = np.quantile(np.concatenate(many), np.linspace(0, 1, 2001))
+    fnr, fpr = (np.searchsorted(np.sort(part), cuts, "right") / len(part) for part in many)
+    truth = cuts[np.argmin(5 * 0.3 * fnr + 0.7 * (1 - fpr))]
+    for _ in range(20):
+        y, score = draw(rng, 5, 300)
+        found = pnu_best_threshold(y, np.tanh(4 * (score * 1.6 / GAP)), prior=PRIOR, costs=(5, 1))
+        hits.append(found.low <= truth <= found.high)
+    assert np.mean(hits) > 0.87

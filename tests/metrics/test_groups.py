@@ -6,6 +6,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedGroupKFold, PNUStratifiedKFold, make_pnu_scorer, pnu_risk
+from pnulearn.metrics import pnu_auc, pnu_average_precision, pnu_best_threshold, pnu_recall, pnu_roc_curve
 
 
 def draw(rng, n_groups=20, size=5, prior=0.4):
@@ -81,3 +82,19 @@ def test_a_fit_holds_groups_out_together():
 def test_groups_that_cannot_be_read(groups, message):
     with pytest.raises(ValueError, match=message):
         pnu_risk([1, 0, None], [1.0, -1.0, 1.0], prior=0.5, groups=groups)
+
+
+def test_other_metrics_count_groups_or_say_that_they_do_not():
+    rng, alone, together = np.random.default_rng(2), [], []
+    for _ in range(60):
+        y, score, group = draw(rng)
+        one, other = (pnu_recall(y, score, prior=0.5, **given) for given in ({}, {"groups": group}))
+        alone.append(one.low <= 0.8 <= one.high)
+        together.append(other.low <= 0.8 <= other.high)
+    assert np.mean(alone) < 0.85 < np.mean(together)
+    assert pnu_recall(y, score, prior=0.5) == pnu_recall(y, score, prior=0.5, groups=np.arange(len(y)))
+    for curve in (pnu_roc_curve, pnu_average_precision, pnu_best_threshold):
+        with pytest.raises(ValueError, match="do not count groups"):
+            curve(y, score, prior=0.5, groups=group)
+    with pytest.raises(TypeError, match="groups"):
+        pnu_auc(y, score, prior=0.5, groups=group)

@@ -344,3 +344,19 @@ def test_a_risk_of_labels_alone_does_not_look_at_the_unlabelled_rows():
     groups = [np.repeat([1.0, -1.0], [8, 2]), np.repeat([-1.0, 1.0], [9, 1])]
     one, other = (estimate_risk([*groups, np.full(50, sign)], (0.2, 0.4), mix=0) for sign in (1.0, -1.0))
     assert one == other
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("given, doubted", [(0.3, False), (0.6, True), ((0.5, 0.7), False)])
+def test_a_prior_that_the_rows_contradict_does_not_go_unnoticed(given, doubted):
+    """The truth is 0.3. C = mean_U − θ mean_P − (1 − θ) mean_N is many standard errors from zero under 0.6."""
+    rng, found = np.random.default_rng(0), 0
+    for _ in range(50):
+        side = np.concatenate([np.ones(50), np.zeros(50), rng.random(1000) < 0.3])
+        score = np.where(rng.random(len(side)) < 0.15, 1 - 2 * side, 2 * side - 1)
+        y = np.append(side[:100], np.full(1000, np.nan))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pnu_risk(y, score, prior=given)
+        found += any("prior=0" in str(each.message) for each in caught)
+    assert found >= 40 if doubted else found <= 2

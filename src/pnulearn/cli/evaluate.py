@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ from pnulearn.cli.options import (
     LabelsDrawn,
     Missing,
     NoHeader,
+    Overwrite,
     Positive,
     Prior,
     StreamAbove,
@@ -31,6 +33,7 @@ from pnulearn.cli.options import (
     open_table,
     read_kinds,
     read_prior,
+    refuse_outputs,
 )
 from pnulearn.cli.prior import prior_facts, random_prior, settled_prior
 
@@ -60,7 +63,12 @@ def evaluate(
     weights: Weights = None,
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
+    costs: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Also say what errors cost per row: of a missed positive and of a false alarm, e.g. 5 1."),
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page about the evaluation here.")] = None,
+    overwrite: Overwrite = False,
     kinds: As = [],  # noqa: B006
     drop: Drop = [],  # noqa: B006
     missing: Missing = [],  # noqa: B006
@@ -76,6 +84,11 @@ def evaluate(
     """
     if (model is None) == (score is None):
         raise typer.BadParameter("name either --model FILE or --score COLUMN.")
+    refuse_outputs(
+        {"--report": (report, "a report")}, overwrite, file=file, **{} if model is None else {"model": model}
+    )
+    if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
+        raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
     theta: Any = read_prior(prior)
     wanted = read_kinds(kinds)
     if model is not None and threshold is not None:
@@ -115,8 +128,11 @@ def evaluate(
     opinions, weight = _opinions(table, helper, labels), read_weights(table, origins.weights)
     risk, alone = _judge(labels, scores, belief, confidence, weight, opinions)
     if report is not None:
-        _write_page(report, file, score or str(model), labels, scores, belief, risk, alone, table)
-    show_facts(_facts(labels, belief, risk, alone), json)
+        _write_page(report, file, score or str(model), labels, scores, belief, risk, alone, table, overwrite)
+    facts = _facts(labels, belief, risk, alone)
+    if costs is not None:
+        facts |= _cost_facts(labels, scores, belief, confidence, weight, opinions, costs)
+    show_facts(facts, json)
 
 
 def _load(path: Path) -> TableModel:
@@ -188,6 +204,7 @@ def _judge(
     confidence: float,
     weight: AnyArray | None = None,
     opinions: list[AnyArray] | None = None,
+    costs: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[RiskEstimate, RiskEstimate | None]:
     """The error rate, and without the helper if there is one."""
     from pnulearn.metrics.helper import estimate_with_helper
@@ -195,10 +212,25 @@ def _judge(
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]
     weights = None if weight is None else [weight[labels.codes == code] for code in (1, 0, -1)]
-    alone = estimate_risk(groups, prior, confidence=confidence, weights=weights)
+    alone = estimate_risk(groups, prior, confidence=confidence, weights=weights, costs=costs)
     if opinions is None:
         return alone, None
-    return estimate_with_helper(alone, loss_samples(groups, weights=weights), opinions, prior, "rate"), alone
+    samples = loss_samples(groups, weights=weights)
+    return estimate_with_helper(alone, samples, opinions, prior, "rate", costs), alone
+
+
+def _cost_facts(
+    labels: Labels,
+    scores: AnyArray,
+    prior: PriorEstimate,
+    confidence: float,
+    weight: AnyArray | None,
+    opinions: list[AnyArray] | None,
+    costs: tuple[float, float],
+) -> dict[str, Any]:
+    """What errors cost per row of the population."""
+    found, _ = _judge(labels, scores, prior, confidence, weight, opinions, costs)
+    return {"cost_per_row": found.value, "cost_interval": [found.low, found.high]}
 
 
 def _facts(labels: Labels, prior: PriorEstimate, risk: RiskEstimate, alone: RiskEstimate | None) -> dict[str, Any]:
@@ -229,6 +261,7 @@ def _write_page(
     risk: RiskEstimate,
     alone: RiskEstimate | None,
     table: Table,
+    overwrite: bool,
 ) -> None:
     from pnulearn.report.evaluation import Judged, write_evaluation
 
@@ -237,5 +270,5 @@ def _write_page(
     values = column.values if column is not None and column.is_numeric else None
     probabilities = values if values is not None and values.min() >= 0 and values.max() <= 1 else None
     judged = Judged(str(source), subject, (negative, positive), labels.codes, scores, prior, risk, alone, probabilities)
-    write_evaluation(judged, path)
+    write_evaluation(judged, path, overwrite=overwrite)
     remark(f"The page is in {path}.")

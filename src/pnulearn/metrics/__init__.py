@@ -1,7 +1,7 @@
 """Judging models with few labels: risks, scores and comparisons that use the unlabelled rows."""
 
 from pnulearn.metrics.auc import pnu_auc
-from pnulearn.metrics.comparison import Comparison, compare, compare_scores
+from pnulearn.metrics.comparison import compare, compare_scores
 from pnulearn.metrics.confusion import Confusion, pnu_confusion
 from pnulearn.metrics.curves import (
     Curve,
@@ -11,6 +11,7 @@ from pnulearn.metrics.curves import (
     pnu_reliability,
     pnu_roc_curve,
 )
+from pnulearn.metrics.difference import Comparison
 from pnulearn.metrics.estimate import Estimate, HelpedEstimate, RiskEstimate
 from pnulearn.metrics.planning import LabelsNeeded, labels_for_difference, labels_for_width
 from pnulearn.metrics.quality import Quality, count_decisions, judge_decisions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 from numbers import Real
 from typing import Any, Literal
@@ -13,88 +12,30 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
-from pnulearn._arrays import AnyArray
-from pnulearn._machine.notebook import show_rows
-from pnulearn.losses import Loss, as_loss
+from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._problem.folds import read_groups
+from pnulearn._problem.inputs import read_weights
+from pnulearn.losses import Loss, ZeroOne, as_loss
+from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
+from pnulearn.metrics.difference import Comparison
 from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.risk import estimate_risk
+from pnulearn.metrics.helper import (
+    WORTHWHILE,
+    best_weights,
+    expect_losses,
+    helped_table,
+    imagine_rows,
+    judge_helped,
+    slope_in_prior,
+)
+from pnulearn.metrics.opinion import read_opinions, take_opinions
+from pnulearn.metrics.risk import estimate_risk, loss_samples
 from pnulearn.metrics.scorer import decode_for, signed_scores
 from pnulearn.metrics.spread import BORROWED_ROWS, LossSample, loss_pairs, reconcile
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior
 from pnulearn.risks import pnu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two risks on the same rows, and their difference (first minus second) judged row by row.
-
-    Judging row by row cancels what the models have in common, so the interval of the difference is narrower than
-    the two intervals suggest.
-
-    Parameters
-    ----------
-    first : RiskEstimate
-        Risk of the first model.
-    second : RiskEstimate
-        Risk of the second model.
-    difference : float
-        First risk minus second.
-    stderr : float
-        Standard error.
-    low : float
-        Lower end of the interval.
-    high : float
-        Upper end of the interval.
-    confidence : float
-        Probability that the interval is to hold the truth with.
-    """
-
-    first: RiskEstimate
-    second: RiskEstimate
-    difference: float
-    stderr: float
-    low: float
-    high: float
-    confidence: float = 0.95
-
-    @property
-    def verdict(self) -> str:
-        """ "first" or "second" if the interval of the difference lies on one side of zero, else "undecided"."""
-        return "first" if self.high < 0 else "second" if self.low > 0 else "undecided"
-
-    def sentence(self, first: str, second: str) -> str:
-        """Who is better in words that are no stronger than the evidence, e.g. "with U", "without".
-
-        Parameters
-        ----------
-        first : str
-            Words for the first model, e.g. "with U".
-        second : str
-            Words for the second model.
-        """
-        gap, margin = -100 * self.difference, 50 * (self.high - self.low)
-        words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
-        chance = "chance alone could explain" if self.verdict == "undecided" else "is more than chance explains"
-        return f"{words}, which {chance} ({100 * self.confidence:.0f} % margin {margin:.1f} points)."
-
-    def __str__(self) -> str:
-        words = {
-            "first": "the first model is better",
-            "second": "the second model is better",
-            "undecided": "which is better cannot be told from these rows",
-        }
-        return (
-            f"risks {self.first.value:.4f} and {self.second.value:.4f}, difference {self.difference:+.4f} "
-            f"[{self.low:+.4f}, {self.high:+.4f}]: {words[self.verdict]}"
-        )
-
-    def _repr_html_(self) -> str:
-        models = {"first model": self.first, "second model": self.second}
-        rows = [(name, f"{one.value:.4f}", f"{one.low:.4f}", f"{one.high:.4f}") for name, one in models.items()]
-        rows.append(("difference", f"{self.difference:+.4f}", f"{self.low:+.4f}", f"{self.high:+.4f}"))
-        return show_rows(str(self).partition(": ")[2], ("", "risk", "from", "to"), rows)
 
 
 def compare(
@@ -104,10 +45,14 @@ def compare(
     y: ArrayLike,
     prior: Any,
     *,
+    helper: Any = None,
     loss: str | Loss = "zero_one",
+    costs: tuple[float, float] = EQUAL_COSTS,
     confidence: float = 0.95,
     unlabeled: Any = None,
     pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Comparison:
     """Compare two fitted classifiers on rows that neither was fitted to; y may have unlabelled rows.
 
@@ -126,14 +71,22 @@ def compare(
     prior : float, (float, float), distribution or PriorEstimate
         Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
         `pnu_risk`.
+    helper : array (rows,) or (rows, helpers), optional
+        What second models say of the same rows, as in `pnu_risk`; it is left out where it does not pay.
     loss : str or Loss
         Name of a loss, or a `Loss`.
+    costs : (float, float)
+        What a positive row that is called negative costs, and a negative one that is called positive.
     confidence : float
         Probability that the interval is to hold the truth with.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
         The positive class, by default the greater label.
+    sample_weight : array (rows,), optional
+        Weights of the rows, as in `pnu_risk`.
+    groups : array (rows,), optional
+        What every row belongs to, if rows of one group may be alike, as in `pnu_risk`.
     """
     labels = decode_for((model_a, model_b), y, unlabeled, pos_label)
     belief = read_prior(prior)
@@ -141,9 +94,23 @@ def compare(
     answers = [signed_scores(model, X, negative, positive) for model in (model_a, model_b)]
     for scores in answers:
         check_consistent_length(scores, labels.codes)
-    rows = labels.groups
+    n_rows = len(labels.codes)
+    weight = read_weights(sample_weight, n_rows)
+    rows = [group[weight[group] > 0] for group in labels.groups]
     first, second = ([scores[group] for group in rows] for scores in answers)
-    return compare_scores(first, second, belief, loss=loss, confidence=confidence)
+    apart = None if groups is None else read_groups(groups, n_rows)
+    opinions = None if helper is None else read_opinions(helper, labels.classes, n_rows)
+    return compare_scores(
+        first,
+        second,
+        belief,
+        loss=loss,
+        costs=costs,
+        confidence=confidence,
+        weights=[weight[group] for group in rows],
+        groups=None if apart is None else [apart[group] for group in rows],
+        opinions=None if opinions is None else take_opinions(opinions, rows),
+    )
 
 
 def shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
@@ -159,7 +126,11 @@ def compare_scores(
     mix: float | Literal["optimal"] = "optimal",
     *,
     loss: str | Loss = "zero_one",
+    costs: tuple[float, float] = EQUAL_COSTS,
     confidence: float = 0.95,
+    weights: Sequence[ArrayLike] | None = None,
+    groups: Sequence[AnyArray] | None = None,
+    opinions: Sequence[FloatArray] | None = None,
 ) -> Comparison:
     """The comparison of scores on P, on N and on U, at a mix that is the same for both.
 
@@ -178,23 +149,89 @@ def compare_scores(
         Name of a loss, or a `Loss`.
     confidence : float
         Probability that the interval is to hold the truth with.
+    costs : (float, float)
+        Weights of the losses of positive and of negative rows.
+    weights : sequence of three arrays, optional
+        Weights of the rows of P, N and U.
+    groups : sequence of three arrays, optional
+        Numbers of the groups that rows of P, N and U belong to.
+    opinions : sequence of three arrays, optional
+        What second models say on P, N and U as log-odds (rows, helpers); needs mix="optimal".
     """
-    loss, belief = as_loss(loss), read_prior(prior)
-    gaps = row_differences(scores, others, loss)
+    loss, belief, costs = as_loss(loss), read_prior(prior), read_costs(costs)
+    gaps = row_differences(scores, others, loss, weights, groups)
+    prices = np.array(costs)
     smooth = _borrow_rows(gaps)
-    means = np.array([gap.mean if gap.size else np.zeros(2) for gap in smooth])
-    eta = float(mix) if isinstance(mix, Real) else _least_variance_mix(smooth, belief, means)
-    first, second = (estimate_risk(groups, belief, eta, loss, confidence) for groups in (scores, others))
-    stderr, freedom = _spread(pnu(float(belief.mean), eta).table, smooth)
+    means = prices * np.array([gap.mean if gap.size else np.zeros(2) for gap in smooth])
+    eta = float(mix) if isinstance(mix, Real) else _least_variance_mix(smooth, belief, means, prices)
+    first, second = (
+        estimate_risk(each, belief, eta, loss, confidence, weights=weights, groups=groups, costs=costs)
+        for each in (scores, others)
+    )
+    stderr, freedom = _spread(pnu(float(belief.mean), eta).at_costs(costs).table, smooth)
     stderr = float(np.hypot(stderr, belief.spread * prior_slope(eta, means)))
+    if opinions is not None:
+        samples = [loss_samples(each, loss, weights, groups) for each in (scores, others)]
+        helped = _compare_with_helper(samples, gaps, opinions, belief, stderr, loss, costs, confidence)
+        if helped is not None:
+            return helped
+    return _conclude(first, second, stderr, freedom, confidence)
+
+
+def _conclude(
+    first: RiskEstimate, second: RiskEstimate, stderr: float, freedom: float, confidence: float
+) -> Comparison:
     gap, margin = first.value - second.value, stderr * float(stdtrit(freedom, (1 + confidence) / 2))
     return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
 
 
-def row_differences(scores: Sequence[AnyArray], others: Sequence[AnyArray], loss: Loss) -> list[LossSample]:
+def _compare_with_helper(
+    samples: Sequence[Sequence[LossSample]],
+    gaps: Sequence[LossSample],
+    opinions: Sequence[FloatArray],
+    belief: PriorEstimate,
+    plain: float,
+    loss: Loss,
+    costs: tuple[float, float],
+    confidence: float,
+) -> Comparison | None:
+    """The comparison at the mix and the weight of the helper of least variance; None if the helper does not pay.
+
+    `plain` is the standard error without it. Both models are judged at the same weights, so the difference is that of
+    the two risks.
+    """
+    if not all(gap.size for gap in gaps):
+        return None
+    theta, prices = float(belief.mean), np.array([*costs, 1.0])
+    helped, _ = expect_losses(gaps, opinions, theta, costs)
+    smooth = _borrow_rows(helped)
+    means = prices * np.array([gap.mean for gap in smooth])
+    mix, weight, _ = best_weights(theta, reconcile(smooth, theta) * np.outer(prices, prices), belief.spread, means)
+    stderr, freedom = _spread(prices * helped_table(theta, mix, weight), smooth)
+    stderr = float(np.hypot(stderr, belief.spread * slope_in_prior(mix, weight, means)))
+    if stderr**2 > WORTHWHILE * plain**2:
+        return None
+    kind, both = "rate" if isinstance(loss, ZeroOne) else "mean", []
+    for each in samples:
+        own, calibration = expect_losses(each, opinions, theta, costs, fold_by=gaps)
+        imagined = imagine_rows(own, calibration(opinions[2]))
+        both.append(judge_helped((mix, weight), own, imagined, belief, confidence, kind, costs))
+    return _conclude(both[0], both[1], stderr, freedom, confidence)
+
+
+def row_differences(
+    scores: Sequence[AnyArray],
+    others: Sequence[AnyArray],
+    loss: Loss,
+    weights: Sequence[ArrayLike] | None = None,
+    groups: Sequence[AnyArray] | None = None,
+) -> list[LossSample]:
     """What the first model loses more than the second on every row of P, N and U, if it is positive and if negative."""
+    of_row = [None, None, None] if weights is None else weights
+    of_group = [None, None, None] if groups is None else groups
     return [
-        LossSample.of(loss_pairs(g, loss) - loss_pairs(other, loss)) for g, other in zip(scores, others, strict=True)
+        LossSample.of(loss_pairs(g, loss) - loss_pairs(other, loss), weight, group)
+        for g, other, weight, group in zip(scores, others, of_row, of_group, strict=True)
     ]
 
 
@@ -227,10 +264,12 @@ def _spread(table: AnyArray, smooth: Sequence[LossSample]) -> tuple[float, float
     return float(np.sqrt(total)), total**2 / curvature if curvature > 0 else inf
 
 
-def _least_variance_mix(smooth: Sequence[LossSample], belief: PriorEstimate, means: AnyArray) -> float:
+def _least_variance_mix(
+    smooth: Sequence[LossSample], belief: PriorEstimate, means: AnyArray, prices: AnyArray
+) -> float:
     """The mix at which the difference varies least; neither risk need be known well for that."""
     forced = forced_mix(*(gap.size for gap in smooth))
     if forced is not None:
         return forced
     theta = float(belief.mean)
-    return best_mix(theta, reconcile(smooth, theta), belief.spread, means)
+    return best_mix(theta, reconcile(smooth, theta) * np.outer(prices, prices), belief.spread, means)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+EQUAL_COSTS = (1.0, 1.0)
+
 
 def read_costs(costs: Any) -> tuple[float, float]:
     """Two positive, finite costs.

@@ -13,13 +13,15 @@ from pnulearn._arrays import FloatArray
 from pnulearn._machine.extras import import_extra
 from pnulearn.metrics.costs import read_costs
 from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.score_draws import ScoreDraws, draw_bins, draw_scores, envelope
+from pnulearn.metrics.score_draws import ScoreDraws, draw_bins, draw_scores, envelope, lower_band
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
 
 GRID = np.linspace(0, 1, 51)
 N_BINS = 10
+IMAGINED = 1.0  # rows of each class that lie anywhere: without them the range holds the best threshold in half of draws
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -209,8 +211,8 @@ def pnu_best_threshold(
     """The threshold at which errors cost least, and the range in which the best one lies.
 
     A threshold belongs to the range unless its cost is greater than that of the estimated best by more than chance
-    explains, for all thresholds at once. With a handful of labels, or scores that crowd at two ends, the range holds
-    the best threshold less often than promised (`results/judge.md`).
+    explains, for all thresholds at once: the range holds the best one more often than promised, and in no cell of
+    `results/judge.md` less often.
 
     Parameters
     ----------
@@ -228,22 +230,24 @@ def pnu_best_threshold(
         unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
     read_share(confidence, "confidence")
-    draws = _draws(y_true, y_score, prior, **options)
+    draws = _draws(y_true, y_score, prior, between=IMAGINED, **options)
     cost = draws.cost(read_costs(costs))
     best = int(np.argmin(cost[0]))
     gap = cost - cost[:, [best]]
-    spread = gap[1:].std(axis=0)
-    varies = spread > 1e-12
-    excess = (gap[1:, varies] - gap[1:, varies].mean(axis=0)) / spread[varies]
-    critical = float(np.quantile(np.abs(excess).max(axis=1), confidence)) if varies.any() else 0.0
-    kept = np.flatnonzero(gap[0] <= critical * spread + 1e-12)
+    kept = np.flatnonzero(np.minimum(lower_band(gap[1:], confidence), gap[0]) <= ROUNDING)
     likely = draws.thresholds[np.argmin(cost[1:], axis=1)]
-    low, high = draws.thresholds[kept.min()], draws.thresholds[min(kept.max() + 1, len(draws.thresholds) - 1)]
+    around = np.clip([kept.min() - 1, kept.max() + 1], 0, len(draws.thresholds) - 1)  # what lies between was not tried
+    low, high = draws.thresholds[around]
     value = float(draws.thresholds[best])
     return Estimate(value, float(likely.std()), min(float(low), value), max(float(high), value), confidence=confidence)
 
 
 def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, Any]:
+    if options.pop("groups", None) is not None:
+        raise ValueError(
+            "Curves and what is read off them do not count groups: their bands would be too narrow. Pass groups= to "
+            "pnu_risk, pnu_precision, pnu_recall or compare, or keep one row of each group."
+        )
     groups = split_scored_rows(
         y_true, options.pop("unlabeled", None), options.pop("pos_label", None), options.pop("sample_weight", None)
     )
@@ -252,10 +256,10 @@ def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, A
     return groups.take(read_scores(y_score, len(groups.weight), 0.0)), groups.weights
 
 
-def _draws(y_true: ArrayLike, y_score: ArrayLike, prior: Any, **options: Any) -> ScoreDraws:
+def _draws(y_true: ArrayLike, y_score: ArrayLike, prior: Any, between: float = 0.0, **options: Any) -> ScoreDraws:
     belief: PriorEstimate = read_prior(prior)
     scores, weights = _read(y_true, y_score, **options)
-    return draw_scores(scores, belief, weights)
+    return draw_scores(scores, belief, weights, between=between)
 
 
 def _average_precision(draws: ScoreDraws) -> FloatArray:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn.metrics.costs import EQUAL_COSTS
 from pnulearn.metrics.estimate import HelpedEstimate, RiskEstimate
 from pnulearn.metrics.interval import mean_distances, recover_interval
 from pnulearn.metrics.opinion import Calibration, calibrate_opinion
@@ -31,21 +32,26 @@ WIDER = 1.05
 
 
 def estimate_with_helper(
-    plain: RiskEstimate, samples: Sequence[LossSample], opinions: Sequence[FloatArray], belief: PriorEstimate, kind: str
+    plain: RiskEstimate,
+    samples: Sequence[LossSample],
+    opinions: Sequence[FloatArray],
+    belief: PriorEstimate,
+    kind: str,
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> HelpedEstimate:
     """The risk with a helper, or the plain one if the helper does not pay.
 
     `opinions` (n, helpers) are log-odds on P, N and U; `samples` hold the losses of g and −g there.
     """
     theta = float(belief.mean)
-    helped, calibration = expect_losses(samples, opinions, theta)
+    helped, calibration = expect_losses(samples, opinions, theta, costs)
     smooth = imagine_rows(helped, calibration(opinions[2]))
-    means = np.array([sample.mean for sample in smooth])
-    covariance = reconcile(smooth, theta)
+    means = np.array([sample.mean for sample in smooth]) * [*costs, 1.0]
+    covariance = reconcile(smooth, theta) * np.outer([*costs, 1.0], [*costs, 1.0])
     without = best_weights(theta, covariance, belief.spread, means, most_helper=0.0)
     best = best_weights(theta, covariance, belief.spread, means)
     if best[2] < WORTHWHILE * without[2]:
-        found = _judge(best[0], best[1], helped, smooth, belief, plain.confidence, kind)
+        found = judge_helped(best[:2], helped, smooth, belief, plain.confidence, kind, costs)
         if found.high - found.low <= WIDER * (plain.high - plain.low):
             return found
     return HelpedEstimate(
@@ -54,13 +60,19 @@ def estimate_with_helper(
 
 
 def expect_losses(
-    samples: Sequence[LossSample], opinions: Sequence[FloatArray], prior: float
+    samples: Sequence[LossSample],
+    opinions: Sequence[FloatArray],
+    prior: float,
+    costs: tuple[float, float] = EQUAL_COSTS,
+    fold_by: Sequence[LossSample] | None = None,
 ) -> tuple[list[LossSample], Calibration]:
-    """The samples with a third column, the loss that the opinion expects: h = p ℓ(g) + (1 − p) ℓ(−g).
+    """The samples with a third column, the loss that the opinion expects at these costs: h = p ℓ(g) + (1 − p) ℓ(−g).
 
-    A labelled row's p comes from the labels of other folds, one of U from all folds alike.
+    A labelled row's p comes from the labels of other folds, one of U from all folds alike. The folds of other losses on
+    the same rows are taken with `fold_by`.
     """
-    folds = [_spread_evenly(sample, opinion) for sample, opinion in zip(samples[:2], opinions[:2], strict=True)]
+    by = samples if fold_by is None else fold_by
+    folds = [_spread_evenly(sample, opinion) for sample, opinion in zip(by[:2], opinions[:2], strict=True)]
     shares = [np.zeros(len(sample.losses)) for sample in samples]
     parts = []
     for fold in range(FOLDS):
@@ -76,7 +88,7 @@ def expect_losses(
     shares[2] = np.mean([fitted(opinions[2]) for fitted in parts], axis=0)
     helped = []
     for sample, p in zip(samples, shares, strict=True):
-        expected = p * sample.losses[:, 0] + (1 - p) * sample.losses[:, 1]
+        expected = costs[0] * p * sample.losses[:, 0] + costs[1] * (1 - p) * sample.losses[:, 1]
         helped.append(LossSample(np.column_stack([sample.losses, expected]), sample.share, sample.size))
     return helped, Calibration.mean(parts)
 
@@ -159,23 +171,27 @@ def _corners_and_edges(form: AnyArray, most: float) -> list[tuple[float, float]]
     return points
 
 
-def _judge(
-    mix: float,
-    helper: float,
+def judge_helped(
+    weights: tuple[float, float],
     helped: Sequence[LossSample],
     smooth: Sequence[LossSample],
     belief: PriorEstimate,
     confidence: float,
     kind: str,
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> HelpedEstimate:
-    """Value, standard error and interval of the risk at these weights."""
-    table, means = helped_table(float(belief.mean), mix, helper), np.array([sample.mean for sample in smooth])
-    value = float(sum(weights @ sample.mean for weights, sample in zip(table, helped, strict=True)))
-    variance = sum(weights @ s.covariance @ weights / s.size for weights, s in zip(table, smooth, strict=True))
-    slope = slope_in_prior(mix, helper, means)
+    """Value, standard error and interval of the risk at this mix and this weight of the helper."""
+    mix, helper = weights
+    prices = np.array([*costs, 1.0])
+    table, means = prices * helped_table(float(belief.mean), mix, helper), np.array([sample.mean for sample in smooth])
+    value = float(sum(row @ sample.mean for row, sample in zip(table, helped, strict=True)))
+    variance = sum(row @ s.covariance @ row / s.size for row, s in zip(table, smooth, strict=True))
+    slope = slope_in_prior(mix, helper, prices * means)
     stderr = float(np.sqrt(variance + (belief.spread * slope) ** 2))
     if kind == "rate":
-        low, high = rate_interval(value, float(np.sum(table * means)), stderr, confidence)
+        most = max(costs)
+        ends = rate_interval(value / most, float(np.sum(table * means)) / most, stderr / most, confidence)
+        low, high = (most * end for end in ends)
     else:
         spread = observed_covariances(helped)
         parts = [mean_distances(w, s, c, confidence) for w, s, c in zip(table, helped, spread, strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -14,21 +13,22 @@ from pnulearn._arrays import AnyArray
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
+from pnulearn.metrics.belief import Kind, posterior_errors, under_belief
+from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
+from pnulearn.metrics.doubt import warn_of_contradicted_prior
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.helper import estimate_with_helper
 from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
 from pnulearn.metrics.opinion import read_opinions, take_opinions
-from pnulearn.metrics.rates import ContradictedPrior, rates_under, weighted_quantiles
+from pnulearn.metrics.rates import weighted_quantiles
 from pnulearn.metrics.scored_rows import ScoredRows, read_scores, split_scored_rows
 from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances, smoothed_means
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
-from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, risk_variance
+from pnulearn.theory import best_mix, forced_mix, heuristic_mix, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
-Kind = Literal["rate", "mean"]
-N_QUANTILES = 64  # of each error rate: ends of the interval are right to a hundredth of its width
 
 
 def pnu_risk(
@@ -40,6 +40,7 @@ def pnu_risk(
     sampling: Sampling = "case_control",
     mix: Mix = "optimal",
     loss: str | Loss = "zero_one",
+    costs: tuple[float, float] = EQUAL_COSTS,
     confidence: float = 0.95,
     nonnegative: bool = False,
     threshold: float | None = None,
@@ -60,8 +61,9 @@ def pnu_risk(
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Share of positives in the population, which the unlabelled rows are drawn from: a number, which is taken as
-        certain; or what is known about it, a 90 % range, a distribution from `scipy.stats` or the answer of
-        `estimate_prior`. The risk is then the one expected under it, and its interval contains what is not known.
+        certain, with a warning if the rows contradict it; or what is known about it, a 90 % range, a distribution from
+        `scipy.stats` or the answer of `estimate_prior`. The risk is then the one expected under it, and its interval
+        contains what is not known.
         It may be left out with sampling="single_set".
     helper : array (rows,) or (rows, helpers), optional
         What one or several second models say of the same rows: labels, probabilities of the positive class or scores.
@@ -79,6 +81,9 @@ def pnu_risk(
         or from fifty labels on, simulation shows neither (benchmarks/judge_monte_carlo.py).
     loss : str or Loss
         Name of a loss, or a `Loss`.
+    costs : (float, float)
+        What a positive row that is called negative costs, and a negative one that is called positive: weights of the
+        two losses. The risk is then a cost per row, c_fn θ FNR + c_fp (1 − θ) FPR for the zero-one loss.
     confidence : float
         Probability that the interval is to hold the truth with.
     nonnegative
@@ -105,10 +110,11 @@ def pnu_risk(
     """
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
-    belief = _settle_prior(prior, sampling, rows)
+    belief, prices = _settle_prior(prior, sampling, rows), read_costs(costs)
+    warn_of_contradicted_prior(scores, rows.weights, belief)
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     given = {"weights": rows.weights, "groups": apart}
-    plain = estimate_risk(scores, belief, mix, loss, confidence, nonnegative=nonnegative, **given)
+    plain = estimate_risk(scores, belief, mix, loss, confidence, nonnegative=nonnegative, costs=prices, **given)
     if helper is None:
         return plain
     if mix != "optimal" or nonnegative:
@@ -116,7 +122,7 @@ def pnu_risk(
     opinions = read_opinions(helper, rows.classes, len(rows.weight))
     kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
     samples = loss_samples(scores, loss, **given)
-    return estimate_with_helper(plain, samples, take_opinions(opinions, rows.rows), belief, kind)
+    return estimate_with_helper(plain, samples, take_opinions(opinions, rows.rows), belief, kind, prices)
 
 
 def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
@@ -148,6 +154,7 @@ def estimate_risk(
     weights: Sequence[ArrayLike] | None = None,
     groups: Sequence[AnyArray] | None = None,
     nonnegative: bool = False,
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> RiskEstimate:
     """`pnu_risk` of scores that are already apart: g on P, on N and on U.
 
@@ -170,16 +177,18 @@ def estimate_risk(
         Numbers of the groups that rows of P, N and U belong to.
     nonnegative : bool
         Clip the class risk that is read off U at zero.
+    costs : (float, float)
+        Weights of the losses of positive and of negative rows, as in `pnu_risk`.
     """
-    loss, belief = as_loss(loss), read_prior(prior)
+    loss, belief, costs = as_loss(loss), read_prior(prior), read_costs(costs)
     samples = loss_samples(scores, loss, weights, groups)
     theta = float(belief.mean)
-    eta = choose_mix(samples, theta, mix, belief.spread)
+    eta = choose_mix(samples, theta, mix, belief.spread, costs)
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
-    estimate = judge(pnu(theta, eta), samples, eta, confidence, kind)
+    estimate = judge(pnu(theta, eta).at_costs(costs), samples, eta, confidence, kind)
     if belief.spread or (kind == "rate" and eta):
-        estimate = _under_belief(estimate, belief, samples, kind)
-    return _clip(estimate, theta, samples) if nonnegative else estimate
+        estimate = under_belief(estimate, belief, samples, kind, costs)
+    return _clip(estimate, theta, samples, costs) if nonnegative else estimate
 
 
 def loss_samples(
@@ -205,7 +214,13 @@ def _three_groups(scores: Any) -> list[AnyArray]:
     return groups
 
 
-def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix, prior_sd: float = 0.0) -> float:
+def choose_mix(
+    samples: Sequence[LossSample],
+    prior: float,
+    mix: Mix,
+    prior_sd: float = 0.0,
+    costs: tuple[float, float] = EQUAL_COSTS,
+) -> float:
     """The mix as a number. "optimal" and "heuristic" fall back on PN, PU or NU if U, N or P is missing.
 
     "optimal" counts the uncertainty of the prior in, so that the risk is never less certain than that of the labels.
@@ -220,8 +235,8 @@ def choose_mix(samples: Sequence[LossSample], prior: float, mix: Mix, prior_sd: 
         return forced
     if mix == "heuristic":
         return heuristic_mix(prior, *sizes[:2])
-    means = smoothed_means(samples, prior) if prior_sd else None
-    return best_mix(prior, reconciled_covariances(samples, prior), prior_sd, means)
+    means = np.asarray(costs) * smoothed_means(samples, prior) if prior_sd else None
+    return best_mix(prior, reconciled_covariances(samples, prior) * np.outer(costs, costs), prior_sd, means)
 
 
 def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind) -> RiskEstimate:
@@ -243,39 +258,6 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
 
 
-def _under_belief(
-    estimate: RiskEstimate, belief: PriorEstimate, samples: Sequence[LossSample], kind: Kind
-) -> RiskEstimate:
-    """The same estimate with what is not known about the prior in its standard error and its interval.
-
-    Error rates: the posterior of both rates under every prior, which never leaves [0, 1]. Other losses: the distances
-    of the prior's own interval times the slope join those of the samples.
-    """
-    means = smoothed_means(samples, float(belief.mean))
-    slope = prior_slope(estimate.mix, means)
-    stderr = float(np.hypot(estimate.stderr, belief.spread * slope))
-    if kind == "rate":
-        try:
-            values, probability = _posterior_errors(belief, _used(samples, estimate.mix))
-            low, high = weighted_quantiles(values, probability, estimate.confidence)
-            low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, 1.0))
-            return replace(estimate, stderr=stderr, low=low, high=high)
-        except ContradictedPrior:  # the samples have their intervals, whatever they say of each other
-            pass
-    moves = sorted(slope * (end - belief.mean) for end in belief.within(estimate.confidence))
-    low = estimate.value - float(np.hypot(estimate.value - estimate.low, min(moves[0], 0.0)))
-    high = estimate.value + float(np.hypot(estimate.high - estimate.value, max(moves[1], 0.0)))
-    if kind == "rate":
-        low, high = min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
-    return replace(estimate, stderr=stderr, low=low, high=high)
-
-
-def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
-    """The samples that the risk at this mix has to do with: not U at 0, not N at 1, not P at −1."""
-    unused = {0.0: 2, 1.0: 1, -1.0: 0}.get(mix)
-    return [LossSample.of(s.losses[:0]) if index == unused else s for index, s in enumerate(samples)]
-
-
 def posterior_risk(
     scores: Sequence[ArrayLike], prior: PriorEstimate, confidence: float = 0.95, *, weights: Sequence[ArrayLike]
 ) -> RiskEstimate:
@@ -295,7 +277,7 @@ def posterior_risk(
         Weights of the rows of P, N and U.
     """
     samples = [LossSample.of(loss_pairs(g, ZeroOne()), weight) for g, weight in zip(scores, weights, strict=True)]
-    values, probability = _posterior_errors(prior, samples)
+    values, probability = posterior_errors(prior, samples)
     value = float(values @ probability)
     stderr = float(np.sqrt(probability @ (values - value) ** 2))
     low, high = weighted_quantiles(values, probability, confidence)
@@ -303,24 +285,18 @@ def posterior_risk(
     return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
 
 
-def _posterior_errors(belief: PriorEstimate, samples: Sequence[LossSample]) -> tuple[AnyArray, AnyArray]:
-    """Error rates and their probabilities, from the errors among P and N and the share of U that is called positive."""
-    sides = (0, 1, 1)  # the loss of g is an error on P, that of −g one on N and a row called positive on U
-    share = np.array([sample.mean[side] if sample.size else 0.0 for sample, side in zip(samples, sides, strict=True)])
-    size = np.array([sample.size for sample in samples])
-    priors, rates, probability = rates_under(share, size, belief, N_QUANTILES)
-    return priors * rates[0] + (1 - priors) * rates[1], probability
-
-
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
     """The risk's two columns: what it says of the positive class, θ E_P[ℓ(g)], and of the negative one."""
     return np.einsum("ci,ci->i", risk.table, [sample.mean for sample in samples])
 
 
-def _clip(estimate: RiskEstimate, prior: float, samples: Sequence[LossSample]) -> RiskEstimate:
+def _clip(
+    estimate: RiskEstimate, prior: float, samples: Sequence[LossSample], costs: tuple[float, float]
+) -> RiskEstimate:
     """The PNU risk with either class part of its PU (or NU) share kept from falling below zero."""
     share, other = abs(estimate.mix), pu(prior) if estimate.mix > 0 else nu(prior)
-    parts = [(1 - share) * class_parts(pn(prior), samples), share * class_parts(other, samples)]
+    parts = [(1 - share) * class_parts(pn(prior).at_costs(costs), samples)]
+    parts.append(share * class_parts(other.at_costs(costs), samples))
     value = float(np.maximum(parts, 0).sum())
     low, high = max(estimate.low, 0.0), max(estimate.high, value)
     return RiskEstimate(value, estimate.stderr, low, high, estimate.mix, confidence=estimate.confidence)

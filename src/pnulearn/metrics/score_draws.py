@@ -58,8 +58,13 @@ def draw_scores(
     *,
     thresholds: AnyArray | None = None,
     n_draws: int = N_DRAWS,
+    between: float = 0.0,
 ) -> ScoreDraws:
-    """Error rates at all thresholds, from scores on P, N and U; U may be empty."""
+    """Error rates at all thresholds, from scores on P, N and U; U may be empty.
+
+    P and N have `between` imagined rows each that are spread as U is, so that no stretch of scores is certainly empty
+    of a class because no labelled row of it fell there.
+    """
     for name, group in zip(("positive", "negative"), scores, strict=False):
         if not len(group):
             raise ValueError(f"A curve needs labelled rows of both classes; there are no {name} ones.")
@@ -69,7 +74,11 @@ def draw_scores(
     rng = np.random.default_rng(SEED)
     points = prior.points(25)
     theta = np.append(float(prior.mean), points[np.arange(n_draws) % len(points)])
-    below = [_cumulate(count, n_draws, rng) for count in counts]
+    usual = counts[2] if counts[2].any() else counts[0] + counts[1]
+    imagined = between * usual / usual.sum()
+    below = [
+        _cumulate(count, n_draws, rng, more) for count, more in zip(counts, (imagined, imagined, 0.0), strict=True)
+    ]
     positive, negative = _agree(below, counts, theta[:, None]) if len(scores[2]) else (below[0], below[1])
     return ScoreDraws(cuts, positive, 1 - negative, theta)
 
@@ -117,11 +126,13 @@ def _count(scores: AnyArray, weight: AnyArray, thresholds: AnyArray) -> FloatArr
     return np.bincount(place, weights=weight, minlength=len(thresholds) + 1) * size / weight.sum()
 
 
-def _cumulate(count: FloatArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
+def _cumulate(
+    count: FloatArray, n_draws: int, rng: np.random.Generator, imagined: FloatArray | float = 0.0
+) -> FloatArray:
     """Share of the sample at or below each threshold: as seen, then drawn, (1 + draws, thresholds)."""
     ends = np.zeros(len(count))
     ends[[0, -1]] = JEFFREYS
-    drawn = np.cumsum(rng.standard_gamma(count + ends, size=(n_draws, len(count))), axis=1)
+    drawn = np.cumsum(rng.standard_gamma(count + imagined + ends, size=(n_draws, len(count))), axis=1)
     seen = np.cumsum(count) / max(count.sum(), 1e-300)
     return np.vstack([seen[:-1], drawn[:, :-1] / drawn[:, -1:]])
 
@@ -142,6 +153,14 @@ def _move(shares: Sequence[FloatArray], sizes: FloatArray, prior: FloatArray) ->
     gap = shares[2] - prior * shares[0] - (1 - prior) * shares[1]
     total = prior**2 * spread[0] + (1 - prior) ** 2 * spread[1] + spread[2]
     return shares[0] + prior * spread[0] / total * gap, shares[1] + (1 - prior) * spread[1] / total * gap
+
+
+def lower_band(draws: FloatArray, confidence: float) -> FloatArray:
+    """What that share of whole curves (draws, points) stays at or above, of equal rank at every point."""
+    n, ordered = len(draws), np.sort(draws, axis=0)
+    pairs = zip(ordered.T, draws.T, strict=True)
+    depth = np.min([np.searchsorted(column, values, "right") - 1 for column, values in pairs], axis=0)
+    return ordered[int(np.sort(depth)[int((1 - confidence) * n)])]
 
 
 def envelope(draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics.risk import Mix, pnu_risk
+from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
+from pnulearn.metrics.risk import Mix, estimate_risk
+from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.priors.given import read_prior
 
 
@@ -26,19 +28,20 @@ class PNUScorer:
     nonnegative: bool = False
     unlabeled: Any = None
     pos_label: Any = None
+    costs: tuple[float, float] = EQUAL_COSTS
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         negative, positive = two_classes(estimator, self.unlabeled, self.pos_label)
-        estimate = pnu_risk(
-            y,
-            signed_scores(estimator, X, negative, positive),
-            prior=self.prior,
-            mix=self.mix,
-            loss=self.loss,
+        rows = split_scored_rows(y, self.unlabeled, positive, sample_weight)
+        scores = read_scores(signed_scores(estimator, X, negative, positive), len(rows.weight), 0.0)
+        estimate = estimate_risk(
+            rows.take(scores),
+            self.prior,
+            self.mix,
+            self.loss,
+            weights=rows.weights,
             nonnegative=self.nonnegative,
-            unlabeled=self.unlabeled,
-            pos_label=positive,
-            sample_weight=sample_weight,
+            costs=self.costs,
         )
         return -estimate.value
 
@@ -51,6 +54,7 @@ def make_pnu_scorer(
     nonnegative: bool = False,
     unlabeled: Any = None,
     pos_label: Any = None,
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> PNUScorer:
     """A scorer for `GridSearchCV(..., cv=PNUStratifiedKFold(5), scoring=make_pnu_scorer(prior=0.3))`.
 
@@ -72,6 +76,8 @@ def make_pnu_scorer(
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
         The positive class, by default the greater label.
+    costs : (float, float)
+        What a positive row that is called negative costs, and a negative one that is called positive.
 
     Examples
     --------
@@ -89,7 +95,7 @@ def make_pnu_scorer(
     0.86
     """
     as_loss(loss)
-    return PNUScorer(float(read_prior(prior).mean), mix, loss, nonnegative, unlabeled, pos_label)
+    return PNUScorer(float(read_prior(prior).mean), mix, loss, nonnegative, unlabeled, pos_label, read_costs(costs))
 
 
 def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) -> tuple[Any, Any]:

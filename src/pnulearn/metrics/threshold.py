@@ -7,18 +7,20 @@ bootstrap do not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn.losses import ZeroOne
+from pnulearn._problem.folds import read_groups
 from pnulearn.metrics.costs import read_costs
 from pnulearn.metrics.estimate import Estimate
 from pnulearn.metrics.rates import Called, rates_under, weighted_quantiles
+from pnulearn.metrics.risk import loss_samples
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
+from pnulearn.metrics.spread import LossSample
 from pnulearn.priors.given import read_prior, read_share
 
 
@@ -35,7 +37,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
         Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
         `pnu_risk`.
     **options
-        threshold, confidence, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
     --------
@@ -142,11 +144,13 @@ def _estimate(
     unlabeled: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Estimate:
     belief, confidence = read_prior(prior), read_share(confidence, "confidence")
-    groups = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
-    scores = groups.take(read_scores(y_score, len(groups.weight), threshold))
-    called = count_called(scores, groups.weights, float(belief.mean))
+    rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
+    scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
+    apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
+    called = count_called(loss_samples(scores, weights=rows.weights, groups=apart), float(belief.mean))
     value = float(metric(*_shares(called.fit(), called.prior)))
     priors, rates, probability = rates_under(called.share, called.size, belief)
     drawn = metric(*_shares(rates, priors))
@@ -156,12 +160,11 @@ def _estimate(
     return Estimate(value, stderr, min(low, value), max(high, value), confidence=confidence)
 
 
-def count_called(scores: tuple[AnyArray, ...], weights: tuple[AnyArray, ...], prior: float) -> Called:
-    """What a decision rule at zero says of P, of N and of U."""
-    errors = [ZeroOne()(sign * g) for sign, g in zip((1, -1, -1), scores, strict=True)]
-    share = [np.average(e, weights=w) if len(e) else 0.0 for e, w in zip(errors, weights, strict=True)]
-    size = [w.sum() ** 2 / np.sum(w**2) if len(w) else 0.0 for w in weights]
-    return Called(np.array(share), np.array(size), prior)
+def count_called(samples: Sequence[LossSample], prior: float) -> Called:
+    """What a decision rule at zero says of P, of N and of U, from its zero-one losses there."""
+    sides = (0, 1, 1)  # the loss of g is an error on P, that of −g one on N and a row called positive on U
+    share = [sample.mean[side] if sample.size else 0.0 for sample, side in zip(samples, sides, strict=True)]
+    return Called(np.array(share), np.array([sample.size for sample in samples]), prior)
 
 
 def _shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:
