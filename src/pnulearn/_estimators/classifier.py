@@ -87,7 +87,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     random_state
         seed of the folds and of the choice of centres.
     verbose
-        1 reports progress on stderr.
+        1 reports progress on stderr; 0 does so on a terminal, of long fits; -1 never does.
 
     Attributes
     ----------

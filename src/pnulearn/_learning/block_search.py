@@ -57,7 +57,7 @@ class BlockSearch:
         whole = [np.arange(len(samples.codes))]
         self._folds = whole if problem.held_out is not None else [test for _, test in problem.splits]
         self._bandwidths = range(len(problem.basis.bandwidths))
-        self._done = report_progress(2 * len(self._folds), "folds read") if verbose else None
+        self._done = report_progress(2 * len(self._folds), "folds read", verbose)
         self._groups = membership(samples.codes, samples.weight, samples.n_classes, samples.population)
         self._many_labels = len(samples.labeled) > MANY_LABELS * problem.basis.size
         self._labeled = [] if self._many_labels else self._labeled_features()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Protocol, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
-from pnulearn._learning.progress import Done, report_progress
+from pnulearn._learning.progress import Done, foretell, report_progress
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine.threads import map_in_threads
 from pnulearn._problem.samples import Samples, population_of
@@ -21,6 +23,7 @@ from pnulearn._solvers.reduction import Reduced, reduce_features
 from pnulearn.metrics.spread import COIN_ROWS
 
 ROW_CHUNK = 4096
+PROBE_FROM = 500  # models; fewer are not worth an estimate
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
 Split = tuple[AnyArray, AnyArray]
 
@@ -158,8 +161,10 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
     _keep_freed_memory()
     bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
-    done = report_progress(len(bandwidths) * max(1, len(folds)), "grids solved") if verbose else None
+    done = report_progress(len(bandwidths) * len(folds), "grids solved", verbose)
     places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
+    if done and folds and not problem.quadratic:
+        _foretell(problem, places, n_jobs, verbose)
     judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
     return [
         Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
@@ -222,6 +227,24 @@ class _Place:
     index: int
     reduced: Reduced
     moments: list[Moments | None]
+
+
+def _foretell(problem: Problem, places: list[_Place], n_jobs: int | None, verbose: int) -> None:
+    """Say how long models that are solved one by one will take, from those of one mix in the middle."""
+    n_models = len(problem.mixes) * len(problem.alphas) * len(places) * problem.n_folds
+    if n_models <= PROBE_FROM:
+        return
+    place = places[len(places) // 2]
+    train = problem.splits[0][0] if problem.splits else np.arange(len(place.reduced.coordinates))
+    training = _training(problem, place.reduced, train)
+    some = training.only(np.array([len(problem.mixes) // 2]), np.arange(len(problem.alphas)))
+    start = time.perf_counter()
+    problem.solve(some)
+    seconds = (time.perf_counter() - start) / len(problem.alphas) * n_models / effective_n_jobs(n_jobs)
+    advice = (
+        "loss='squared' is many times faster; fewer values of mix, alpha and bandwidth take less, and so do centers."
+    )
+    foretell(seconds, f"{n_models:,} models of {len(train):,} rows", advice, verbose)
 
 
 def _prepare(problem: Problem, index: int) -> _Place:

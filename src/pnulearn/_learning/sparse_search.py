@@ -39,7 +39,7 @@ class SparseSearch:
 
     def __init__(self, problem: Problem, n_jobs: int | None = None, verbose: int = 0):
         self.problem, self.n_jobs = problem, n_jobs
-        self._done = report_progress(max(1, problem.n_folds), "folds searched") if verbose else None
+        self._done = report_progress(max(1, problem.n_folds), "folds searched", verbose)
 
     def explore(self) -> list[Fits]:
         """Validate all candidates."""

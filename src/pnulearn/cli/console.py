@@ -42,6 +42,11 @@ def is_verbose() -> bool:
     return _loudness.get() is Loudness.verbose
 
 
+def how_verbose() -> int:
+    """The same as estimators take it: 1 for all, 0 for what somebody at a terminal wants to know, -1 for nothing."""
+    return int(_loudness.get()) - 1
+
+
 def detail(message: str) -> None:
     """One message that is told only if --verbose asks for it."""
     if is_verbose():

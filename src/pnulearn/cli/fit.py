@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import is_verbose, progress, remark, remarks, show_facts, waiting
+from pnulearn.cli.console import how_verbose, is_verbose, progress, remark, remarks, show_facts, waiting
 from pnulearn.cli.options import (
     STREAM_ABOVE,
     As,
@@ -168,7 +168,7 @@ def fit(
         "sampling": (drawn or Drawn.chosen).sampling,
         "cv": folds,
         "n_jobs": jobs,
-        "verbose": int(is_verbose()),
+        "verbose": how_verbose(),
         **further,
     }
     needs_memory = _needs_memory(loss, origins.weights, most_unlabeled, further)

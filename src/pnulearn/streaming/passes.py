@@ -58,7 +58,7 @@ def collect(
         done += 1
         if checkpoint is not None:
             checkpoint.save(total, done, at_once=done == len(source.parts))
-        if verbose:
+        if verbose > 0:
             report(done, total.n_rows)
     return total
 

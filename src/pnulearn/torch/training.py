@@ -105,7 +105,7 @@ def train_networks(recipe: Recipe, rows: Samples, splits: Sequence[Split], watch
     parts = splits or [(np.arange(len(rows.codes)), np.arange(len(judged.codes)))]
     with _own_random_numbers(recipe):
         trainees = [Trainee(recipe, rows.take(train), recipe.seed + k) for k, (train, _) in enumerate(parts)]
-        done = report_progress(recipe.max_epochs, "epochs") if recipe.verbose else None
+        done = report_progress(recipe.max_epochs, "epochs", recipe.verbose)
         training, kept, n_epochs = [], [deepcopy(one.net) for one in trainees], recipe.max_epochs
         for epoch in range(recipe.max_epochs):
             training.append(float(np.mean([one.run_epoch() for one in trainees])))
