@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
-Done = Callable[[], None]
+Done = Callable[..., None]
 LONG = 15.0  # seconds from which a fit is worth a word
 EVERY = 10.0  # seconds between two words that nobody asked for
 
@@ -22,13 +22,16 @@ def somebody_listens(verbose: int) -> bool:
 
 
 def report_progress(total: int, what: str, verbose: int) -> Done | None:
-    """A function to be called whenever one of `total` steps is done, by any thread: it prints the time that is left."""
+    """A function to be called whenever one of `total` steps is done, by any thread: it prints the time that is left.
+
+    What it is called with is printed too, after the number of steps.
+    """
     if not somebody_listens(verbose):
         return None
     start, lock, finished = time.monotonic(), threading.Lock(), 0
     said = start
 
-    def done() -> None:
+    def done(note: str = "") -> None:
         nonlocal finished, said
         with lock:
             finished += 1
@@ -37,7 +40,9 @@ def report_progress(total: int, what: str, verbose: int) -> Done | None:
             long = now - start + left >= LONG and now - said >= EVERY and finished < total
             if verbose > 0 or long:
                 said = now
-                print(f"pnulearn: {finished} of {total} {what}, {in_words(left)} left", file=sys.stderr, flush=True)
+                print(
+                    f"pnulearn: {finished} of {total} {what}{note}, {in_words(left)} left", file=sys.stderr, flush=True
+                )
 
     return done
 
