@@ -17,7 +17,7 @@ from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
 from pnulearn._solvers.pivoting import pivot
 
-WARM_ROUNDS = 3
+WARM_ROUNDS = 12  # a round costs a fifth of an interior step, of which there are about ten
 POLISH_ROUNDS = 4
 SETTLED = 0.05  # the share of rows whose state may still change from one interior point to the next
 PROMISING_GAP = 1e-2

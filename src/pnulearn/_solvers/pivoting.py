@@ -16,13 +16,13 @@ from pnulearn._solvers.pieces import Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2
-PROMISING = 0.1  # more wrong guesses than this share of the rows are not worth correcting
+PROMISING = 0.3  # more wrong guesses than this share of the rows are not worth correcting
 SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
 
 def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, max_iter: int) -> Solution | None:
     """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
-    rows, wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
+    rows, most_wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         resting = np.flatnonzero(state % 2)
         beta = pieces.levels[rows, state // 2]
@@ -33,11 +33,11 @@ def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, 
         coef, offset = solved
         scores = matrix.scores(coef, offset)
         new = _correct(pieces, state, resting, scores, beta)
-        previous, wrong = wrong, int(np.count_nonzero(new != state))
+        wrong = int(np.count_nonzero(new != state))
         if not wrong:
             exact = bool(np.all(np.abs(scores[resting] - kink) <= SLACK * (1 + np.abs(kink))))
             return Solution(coef, offset, beta, state, n_iter, True) if exact else None
-        if wrong >= previous:
+        if wrong > most_wrong:  # that they grow from one round to the next means little
             return None
         state = new
     return None
