@@ -24,9 +24,10 @@ contract: $(STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
 unit: $(STAMP)
-	$(PY) -m pytest -n 2 --cov --cov-report=term
+	$(PY) -m pytest -n 2 -m "not thorough" --cov --cov-report=term
 
-# What `make test` skips without a browser or PyTorch: installs them where it may, and names what it still skips.
+# What `make test` leaves out because it takes long, a browser or PyTorch: installs them where it may, and names what it
+# still skips.
 test-all: $(STAMP)
 	$(PY) .ci/test_all.py
 

@@ -1,4 +1,4 @@
-"""What `make test` skips without a browser or PyTorch: installs them where it may, names what it still skips."""
+"""The tests that `make test` leaves out: installs a browser and PyTorch where it may, names what it still skips."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TORCH = "torch==2.13.0"
+WANTED = {"torch": "torch==2.13.0", "shap": "shap"}  # module -> what to install
+REASONS = {"torch": "PyTorch is the extra 'torch'", "shap": "shap is not installed"}  # with which its tests skip
 SECONDS = 900
-TESTS = ("tests/report/test_browser.py", *sorted(map(str, ROOT.glob("tests/test_torch*.py"))))
 
 
 def attempt(*command: str) -> bool:
@@ -33,16 +33,17 @@ def install() -> dict[str, str]:
         and attempt("apt-get", "install", "--yes", "--no-install-recommends", "chromium")
     ):
         missing["no Chromium on this machine"] = "apt-get install chromium was not possible"
-    if not attempt(sys.executable, "-c", "import torch") and not attempt(
-        *(sys.executable, "-m", "pip", "install", "--quiet", TORCH)  # pip finds a build without CUDA where there is one
-    ):
-        missing["PyTorch is the extra 'torch'"] = f"{TORCH} could not be installed within {SECONDS} s"
+    for module, package in WANTED.items():  # pip finds a build without CUDA where there is one
+        if not attempt(sys.executable, "-c", f"import {module}") and not attempt(
+            *(sys.executable, "-m", "pip", "install", "--quiet", package)
+        ):
+            missing[REASONS[module]] = f"{package} could not be installed within {SECONDS} s"
     return missing
 
 
 def main() -> int:
-    named = install() | {"axe_playwright_python": "no part of the test environment"}
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-rs", *TESTS]
+    named = install()
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-rs", "-m", "thorough"]
     result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
     print(result.stdout, result.stderr)
     skips = re.findall(r"^SKIPPED .*$", result.stdout, re.M)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy starts its threads
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,11 @@ from sklearn.preprocessing import minmax_scale
 from tests.shuffle import shuffled
 
 ROOT = Path(__file__).parents[1]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM_FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,6 +49,18 @@ def load_set(shared: Path) -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
             return minmax_scale(file["X"].astype(float)), file["y"].astype(int)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, where it is installed; nothing is installed or downloaded here."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        yield launched
+        launched.close()
 
 
 @pytest.fixture

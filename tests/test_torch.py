@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is the extra 'torch'")
 
 from pnulearn.torch import PNUBatchSampler, PNULoss, label_codes, margin_loss  # noqa: E402
 
+pytestmark = pytest.mark.thorough
 PRIOR = 0.3
 ETAS = [-1.0, -0.6, 0.0, 0.4, 1.0]
 TRAINABLE = [name for name in LOSSES if name not in ("zero_one", "truncated_squared")]

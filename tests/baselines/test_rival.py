@@ -44,6 +44,7 @@ def every(models):
     return pytest.mark.parametrize("model", [clone(model) for model in models], ids=name)
 
 
+@pytest.mark.thorough
 @every([*FIXED, *(clone(model).set_params(bandwidth=[0.5, 2.0], cv=2) for model in (FIXED[0], FIXED[2], FIXED[4]))])
 def test_scikit_learn_accepts_it(model):
     """No expected failures, with and without a search."""

@@ -79,6 +79,7 @@ def test_one_pass_and_batches_learn_from_the_same_moments(kernel, problem):
     assert_allclose(batches.decision_function(X), wanted, atol=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_scikit_learn_accepts_the_estimator(kernel):
     with warnings.catch_warnings():

@@ -74,6 +74,7 @@ def test_what_would_be_lost_is_refused_before_any_work(capsys, place, monkeypatc
     assert contents(place) == before
 
 
+@pytest.mark.thorough
 def test_a_kind_replaces_its_own_and_with_overwrite_any(capsys, place, monkeypatch):
     monkeypatch.chdir(place)
     (place / "empty").touch()

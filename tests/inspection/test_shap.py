@@ -7,6 +7,8 @@ from pnulearn import PNUClassifier
 
 shap = pytest.importorskip("shap", reason="shap is not installed; its import alone takes 40 s")
 
+pytestmark = pytest.mark.thorough
+
 
 def test_shapley_values_add_up_to_the_score():
     rng = np.random.default_rng(0)

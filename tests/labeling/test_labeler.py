@@ -132,6 +132,7 @@ def test_a_row_that_somebody_left_is_given_to_another():
     assert desk.holder(3) == "Ben"
 
 
+@pytest.mark.thorough
 def test_a_killed_process_goes_on_where_it_was(blobs, tmp_path):
     X, truth = blobs
     path = tmp_path / "table.csv.labels.jsonl"

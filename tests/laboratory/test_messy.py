@@ -74,6 +74,7 @@ def test_labels_drawn_at_random_make_it_clearly_better_than_the_larger_class(nam
     assert error.low <= wrong <= error.high
 
 
+@pytest.mark.thorough
 def test_five_thousand_columns(tmp_path):
     """Numbers, gaps, words and copies side by side, of which two columns matter."""
     rng = np.random.default_rng(0)

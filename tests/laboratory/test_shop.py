@@ -38,6 +38,7 @@ def test_exhibits_draw_what_they_promise(name):
     assert len(set(labeled) | set(unlabeled) | set(test)) == len(labeled) + len(unlabeled) + len(test)
 
 
+@pytest.mark.thorough
 def test_the_demo_ends_with_a_report_to_open(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(demo, "SEEDS", range(1))

@@ -43,6 +43,7 @@ def test_pairing_beats_two_separate_intervals():
     assert comparison.stderr < np.hypot(comparison.first.stderr, comparison.second.stderr)
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_where_one_model_calls_nearly_all_rows_negative():
     """Ten rows of a class on which both models agree are no proof that they always do."""
     rng, prior, hits, right = np.random.default_rng(0), 0.1, [], 0

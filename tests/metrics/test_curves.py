@@ -39,6 +39,7 @@ def test_with_every_row_labelled_the_curves_are_those_of_scikit_learn():
     assert found.low < found.value < found.high
 
 
+@pytest.mark.thorough
 def test_bands_hold_the_whole_true_curve():
     """Scores are normal, so that the curves are known."""
     rng, hits = np.random.default_rng(1), []

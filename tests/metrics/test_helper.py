@@ -50,6 +50,7 @@ def test_a_good_helper_makes_the_error_surer(accuracy, most):
     assert found[:, 3].mean() > 0.87
 
 
+@pytest.mark.thorough
 def test_a_helper_that_knows_nothing_does_no_harm():
     _, found = simulate(0.5, n_labels=10)
     spread = found[:, :3].std(axis=0)
@@ -57,6 +58,7 @@ def test_a_helper_that_knows_nothing_does_no_harm():
     assert found[:, 3].mean() > 0.87
 
 
+@pytest.mark.thorough
 def test_labels_drawn_at_random_tell_the_prior_as_well():
     truth, found = simulate(0.9, repeats=60, sampling="single_set")
     spread = found[:, :3].std(axis=0)

@@ -88,6 +88,7 @@ def test_doubt_is_rare_where_the_prior_is_right():
     assert doubts <= 5
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_risk_of_a_model_judged_under_an_unknown_prior_covers():
     """A frozen rule, labels by class, the prior estimated from few labels."""

@@ -1,28 +1,12 @@
 """The report in a real browser, where one is installed; nothing is installed or downloaded here."""
 
-import shutil
-
 import pytest
 
 from pnulearn.report.page import render
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-]
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

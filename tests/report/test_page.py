@@ -92,6 +92,7 @@ def test_two_reports_of_the_same_findings_are_equal(findings, text):
     assert render(findings) == text
 
 
+@pytest.mark.thorough
 def test_many_columns_still_make_a_small_page(tmp_path):
     rng = np.random.default_rng(0)
     names = [f"a rather long name of column number {j}" for j in range(200)]
@@ -165,6 +166,7 @@ def test_tables_are_folded_except_those_to_act_on(text):
     assert text.count("<table") > 12
 
 
+@pytest.mark.thorough
 def test_a_costly_prior_comes_with_what_would_narrow_it(findings):
     narrowing = after_random_labels(PriorEstimate.of_range(0.1, 0.7))
     costly = replace(narrowing, cost=0.03)

@@ -10,6 +10,7 @@ from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
 
 
+@pytest.mark.thorough
 def test_counts_of_a_thousand_are_near_the_truth(tmp_path):
     rng = np.random.default_rng(0)
     good = rng.random(3000) < 0.3

@@ -20,7 +20,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pnulearn import load
+from pnulearn import PNUClassifier, load
+from pnulearn.labeling import journal_of
+from pnulearn.labeling.tables import read_task
+from pnulearn.tables import read_table
 
 ROOT = Path(__file__).parents[2]
 FIT = ["--kernel", "linear", "--folds", "2", "--prior", "0.4", "--most-unlabeled", "500"]
@@ -30,17 +33,25 @@ import pandas as pd
 from pnulearn import PNUClassifier, load
 from pnulearn.streaming import fit_files, predict_files
 
-what, folder = sys.argv[1:]
-if what == "predict_files":
-    model = load(f"{folder}/arrays.pnu")
-    predict_files(model, f"{folder}/rows.csv", f"{folder}/out.parquet", keep=["id"], part_rows=500)
-else:
+def fit(**how):
     model = PNUClassifier(prior=0.4, centers=100, random_state=0)
-    parts = sorted(f"{folder}/parts/{k}.parquet" for k in range(8))
-    fit_files(
-        model, parts, target="label", columns=["a", "b", "c"], n_jobs=1,
-        checkpoint=f"{folder}/checkpoint", checkpoint_seconds=0,
-    ).save(f"{folder}/out.pnu")
+    parts = [f"{folder}/parts/{k}.parquet" for k in range(8)]
+    settings = {"target": "label", "columns": ["a", "b", "c"], "checkpoint": f"{folder}/checkpoint"}
+    fit_files(model, parts, checkpoint_seconds=0, **settings, **how).save(f"{folder}/out.pnu")
+
+if __name__ == "__main__":
+    what, folder = sys.argv[1:]
+    if what == "predict_files":
+        model = load(f"{folder}/arrays.pnu")
+        predict_files(model, f"{folder}/rows.csv", f"{folder}/out.parquet", keep=["id"], part_rows=500)
+    elif what == "fit_files":
+        fit(n_jobs=1)
+    else:
+        from distributed import Client, LocalCluster
+
+        with LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as workers:
+            with Client(workers) as client:
+                fit(client=client)
 """
 
 
@@ -64,6 +75,17 @@ def commands(folder: Path) -> dict[str, tuple[list[str], str, Callable[[Path], s
         ),
         "predict_files": ([*stream, "predict_files", str(folder)], "out.parquet", _bytes),
         "fit_files, checkpoint": ([*stream, "fit_files", str(folder)], "out.pnu", _model),
+        "fit_files, Dask": ([*stream, "dask", str(folder)], "out.pnu", _model),
+        "evaluate, report": (
+            [*run, "evaluate", table, "-l", "label", "-s", "a", "--report", str(folder / "out.html")],
+            "out.html",
+            _page,
+        ),
+        "label, export": (
+            [*run, "label", table, "-l", "label", "--export", str(folder / "out.csv")],
+            "out.csv",
+            _bytes,
+        ),
         "reproduce": (
             [*run, "reproduce", "figure-1", "--quick", "--trials", "2", "--out", str(folder / "experiments")],
             "experiments",
@@ -100,7 +122,7 @@ def _rows(path: Path) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """A table, the same in eight parts, and two models."""
+    """A table with a journal of labels, the same in eight parts, and two models."""
     rng = np.random.default_rng(0)
     truth = np.concatenate([np.ones(200), np.zeros(200), rng.random(4_000) < 0.4])
     rows = pd.DataFrame(rng.normal(size=(len(truth), 3)) + truth[:, None], columns=list("abc"))
@@ -111,14 +133,19 @@ def prepare(folder: Path) -> None:
     shuffled = rows.sample(frac=1, random_state=0)
     for place, part in enumerate(np.array_split(np.arange(len(rows)), 8)):
         shuffled.iloc[part].to_parquet(folder / "parts" / f"{place}.parquet", index=False)
-    from pnulearn import PNUClassifier
-
     few = rows.iloc[:900]
     y = few["label"].map({"yes": 1.0, "no": 0.0}).astype(float)
     fixed = PNUClassifier("pnu", kernel="linear", prior=0.4, mix=0.2, alpha=0.1, random_state=0)
     fixed.fit(few[["a", "b", "c"]], y.to_numpy()).save(folder / "arrays.pnu")
     command, _, _ = commands(folder)["fit"]
     subprocess.run([*command[:-1], str(folder / "table.pnu")], check=True, capture_output=True)
+    labeler = read_task(read_table(folder / "rows.csv"), "label").labeler(
+        journal_of(folder / "rows.csv"), refit_every=0
+    )
+    for _ in range(30):
+        row = labeler.next().row
+        labeler.answer("yes" if truth[row] == 1 else "no")
+    labeler.close()
 
 
 def files_of(folder: Path) -> set[str]:

@@ -121,12 +121,14 @@ def test_a_worker_killed_mid_run_changes_nothing(client, source, design, honest,
     assert_array_equal(statistics.sums, honest.sums)
 
 
+@pytest.mark.thorough
 def test_a_part_that_keeps_killing_workers_is_named_and_the_cluster_lives_on(client, source, design, honest, tmp_path):
     with pytest.raises(ClusterError, match=r"rows\.parquet, rows 1000 to 1499 killed 2 workers in a row"):
         collect(source, design, dying(client, str(tmp_path / "died"), when=1000, always=True))
     assert_array_equal(collect(source, design, OnCluster(client, PATIENCE)).sums, honest.sums)
 
 
+@pytest.mark.thorough
 def test_a_part_that_died_beside_a_deadly_one_is_not_blamed(source, design, tmp_path):
     """Both threads of the only worker are busy: every death makes both parts suspects."""
     deaths, company = tmp_path / "deaths", tmp_path / "company"
@@ -212,6 +214,7 @@ def counted_source(folder, deadly=False):
     return (parts[:, :3], parts[:, 3]), lambda: len(calls.read_text().splitlines())
 
 
+@pytest.mark.thorough
 def test_what_partitions_have_in_common_is_computed_once_per_pass(client, tmp_path):
     data, n_reads = counted_source(tmp_path)
     fit_files(PNUClassifier(**SMALL), data, client=client)

@@ -230,6 +230,7 @@ KILLED_DRIVER = """
 """
 
 
+@pytest.mark.thorough
 def test_a_killed_driver_resumes_to_the_same_bits(tmp_path, monkeypatch):
     """Even without random_state: the seed is that of the killed run."""
     X, y, _ = mixture(4000)

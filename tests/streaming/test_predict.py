@@ -179,6 +179,7 @@ PREDICT = """
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [("{}/out.parquet",) * 2, ("out.parquet",) * 2, ("out.parquet", "{}/out.parquet")])
 def test_two_processes_writing_the_same_output_do_not_mix(model, rows, tmp_path, scores, names):
     """Both start from nothing at the same time; whoever ends last wins, and the file is whole."""

@@ -29,6 +29,7 @@ def test_a_resumed_run_gives_the_table_of_an_uninterrupted_one(tmp_path):
     assert len(rows.read(tmp_path / "twice" / "rows" / "table-1-quick.jsonl")) == 2 * 2 * 2
 
 
+@pytest.mark.thorough
 def test_a_killed_run_loses_nothing_that_was_finished(tmp_path):
     """Killed with SIGKILL after its first rows, then run again: the same table as an undisturbed run."""
     options = ["--quick", "--trials", "3", "--sets", "two-gaussians", "--methods", "pn,logistic"]
@@ -95,6 +96,7 @@ register(DataSet("two-points", 1000, 1, 0.5, "generated", two_points))
 """
 
 
+@pytest.mark.thorough
 def test_one_file_adds_a_method_and_a_data_set_for_one_process_or_two(tmp_path):
     plugin = tmp_path / "mine.py"
     plugin.write_text(PLUGIN)
