@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import struct
 import tracemalloc
 import zipfile
 
@@ -199,3 +200,41 @@ def test_a_large_model_is_stored_so_that_it_can_be_read(tmp_path):
     """Zeros pack a thousandfold, which a reader could not tell from a bomb."""
     write_archive(tmp_path / "a", "PNUClassifier", {"zeros": np.zeros(10**7)})
     assert_array_equal(read_archive(tmp_path / "a")[1]["zeros"], np.zeros(10**7))
+
+
+def in_long_form(raw, n_bytes=None, offset=0):
+    """The same archive with the records in which archives beyond 4 GB end."""
+    body, end = raw[:-22], raw[-22:]
+    count, size, start = struct.unpack("<HLL", end[10:20])
+    size = size if n_bytes is None else n_bytes
+    long = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, start)
+    return body + long + struct.pack("<4sLQL", b"PK\6\7", 0, len(body) + offset, 1) + end
+
+
+@pytest.mark.parametrize("n_members", [60_000, 66_000])  # in the short and in the long form
+def test_a_table_of_contents_without_end_is_refused_before_it_is_read(tmp_path, n_members):
+    record = struct.Struct("<4s4B4HL2L5H2L")
+    body = b"".join(
+        record.pack(b"PK\1\2", 20, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 0, 0, 0) + b"%060d" % number
+        for number in range(n_members)
+    )
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, min(n_members, 65535), min(n_members, 65535), len(body), 4, 0)
+    raw = b"PK\3\4" + body + end
+    path = tmp_path / "model.npz"
+    path.write_bytes(raw if n_members < 65535 else in_long_form(raw))
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="table of contents is larger"):
+        pnulearn.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+
+
+def test_an_archive_in_the_long_form_is_read_if_it_is_where_it_says(model, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    raw = path.read_bytes()
+    path.write_bytes(in_long_form(raw))
+    assert pnulearn.load(path).risk_ == model.risk_
+    path.write_bytes(in_long_form(raw, offset=1))
+    with pytest.raises(ModelFileError, match="not where it says"):
+        pnulearn.load(path)

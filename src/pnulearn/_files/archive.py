@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
@@ -18,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._files.members import FREE_BYTES, Members
+from pnulearn._files.members import FREE_BYTES, Members, open_zip
 from pnulearn._files.writing import write_atomically
 
 FORMAT, VERSION = "pnulearn-model", 1
@@ -79,7 +78,7 @@ def refuse_damage(path: Any) -> Iterator[None]:
 def _read_header(path: Any, file: BinaryIO) -> tuple[Members, dict[str, Any]]:
     _refuse_other_formats(path, file)
     size = _size(file)
-    members = Members(zipfile.ZipFile(file), size)
+    members = Members(open_zip(file, size), size)
     header = json.loads(members.read_text(HEADER)) if HEADER in members else {}
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"{_shown(path)} is an archive, but not a pnulearn model file.")

@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import IO
+from typing import IO, BinaryIO
 
 import numpy as np
 
@@ -15,14 +15,43 @@ from pnulearn._arrays import AnyArray
 # What a file may unpack to: so many bytes, and so many for each byte of its own. Ordinary models stay far below.
 FREE_BYTES, RATIO = 64 << 20, 100
 FREE_TEXT, TEXT_RATIO = 4 << 20, 20
+DIRECTORY_BYTES = 4 << 20  # of the table of contents, some 40,000 members; zipfile reads it whole
 CHUNK = 1 << 20
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without bounds
 
+_END, _LOCATOR, _LONG_END = 22, 20, 56  # bytes of the records at the end of a zip archive
+_TAIL = _END + _LOCATOR + _LONG_END + (1 << 16)  # a comment may follow
 _MAGIC = b"\x93NUMPY\x01\x00"
 _NPY_HEADER = re.compile(
     r"\{'descr': '([<>|][biufcSUMm]\d{1,9}(?:\[\w{1,9}\])?)', 'fortran_order': (True|False), "
     r"'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n"
 )
+
+
+def open_zip(file: BinaryIO, n_bytes: int) -> zipfile.ZipFile:
+    """An archive whose table of contents is within bounds."""
+    if _directory_bytes(file, n_bytes) > DIRECTORY_BYTES:
+        raise ValueError("its table of contents is larger than that of any model")
+    return zipfile.ZipFile(file)
+
+
+def _directory_bytes(file: BinaryIO, n_bytes: int) -> int:
+    """What the record at the end says of it: the one that zipfile will find, and the long one before that."""
+    start = file.tell()
+    file.seek(start + max(n_bytes - _TAIL, 0))
+    tail = file.read(_TAIL)
+    file.seek(start)
+    place = len(tail) - _END if tail[-_END:].startswith(b"PK\5\6") and tail.endswith(b"\0\0") else tail.rfind(b"PK\5\6")
+    if place < 0:
+        return 0  # no archive; zipfile says so
+    found = int.from_bytes(tail[place + 12 : place + 16], "little")
+    if tail[max(place - _LOCATOR, 0) :].startswith(b"PK\6\7"):
+        long = tail[max(place - _LOCATOR - _LONG_END, 0) :]
+        expected = n_bytes - len(long)
+        if not long.startswith(b"PK\6\6") or int.from_bytes(tail[place - 12 : place - 4], "little") != expected:
+            raise ValueError("its table of contents is not where it says")
+        found = int.from_bytes(long[40:48], "little")
+    return found
 
 
 class Members:
