@@ -16,10 +16,10 @@ def read_bounded(stream: Any, n_packed: int, source: str) -> bytes:
     """All bytes of a stream that unpacks a file of so many bytes."""
     most = FREE_BYTES + RATIO * n_packed
     pieces: list[bytes] = []
-    n_bytes = 0
-    while piece := stream.read(CHUNK):
-        pieces.append(piece)
-        n_bytes += len(piece)
+    n_bytes, buffer = 0, bytearray(CHUNK)  # read() of Arrow's streams loses a chunk of memory when a file is damaged
+    while length := stream.readinto(buffer):
+        pieces.append(bytes(memoryview(buffer)[:length]))
+        n_bytes += length
         if n_bytes > most:
             raise TableError(
                 f"{source} unpacks to more than {RATIO} times its {n_packed} bytes, which looks like a trap. If it is "
