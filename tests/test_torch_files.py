@@ -16,6 +16,7 @@ from pnulearn._estimators.saving import LEARNT_TYPES  # noqa: E402
 from pnulearn.torch import PNUNetClassifier  # noqa: E402
 from pnulearn.torch.saving import KIND  # noqa: E402
 
+pytestmark = pytest.mark.thorough
 rng = np.random.default_rng(0)
 TRUTH = np.concatenate([np.arange(20) % 2, rng.random(80) < 0.3]).astype(int)
 X = rng.normal(size=(100, 3)) + 2 * TRUTH[:, None]

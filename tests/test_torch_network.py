@@ -23,6 +23,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is the extra 'torch'")
 from pnulearn.torch import PNUBatchSampler, PNUNetClassifier  # noqa: E402
 from pnulearn.torch.stopping import Watch  # noqa: E402
 
+pytestmark = pytest.mark.thorough
 rng = np.random.default_rng(0)
 N_LABELED, N = 24, 150
 TRUTH = np.concatenate([np.arange(N_LABELED) % 2, rng.random(N - N_LABELED) < 0.3]).astype(int)
