@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, cholesky, lapack, solve_triangular
 
 from pnulearn._arrays import AnyArray
 
@@ -14,6 +15,8 @@ RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterat
 CHECK_EVERY = 10
 GAP = 1e-3  # relative duality gap at which a separator is good enough
 MOST_STEPS = 300
+NEGLIGIBLE = 1e-6  # what may be missing of a kernel's diagonal in a step; gaps are those of the whole kernel
+WORTHWHILE = 0.3  # of as many columns as rows
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,20 @@ class Separators:
 
 
 class _Step(NamedTuple):
-    """What a step needs, in one precision: RELAXATION times its matrix, ρ and C."""
+    """What a step needs, in one precision: RELAXATION times its matrix (or diagonal − factor factor′), ρ, C."""
 
-    matrix: AnyArray
+    matrix: AnyArray | None
+    diagonal: AnyArray
+    factor: AnyArray
     rho: AnyArray
     cost: AnyArray
+
+    def apply(self, target: AnyArray, out: AnyArray) -> None:
+        if self.matrix is not None:
+            np.matmul(target, self.matrix, out=out)
+            return
+        np.matmul(target @ self.factor, -self.factor.T, out=out)
+        out += target * self.diagonal
 
 
 class SharedKernelSVM:
@@ -58,11 +70,33 @@ class SharedKernelSVM:
         self.kernel = kernel
         self.cost = cost
         self.rho = np.maximum(1 / cost, 0.1 * kernel.diagonal().mean())
-        inverse = cho_solve(cho_factor(kernel + np.diag(self.rho)), np.eye(len(kernel)))
+
+    @cached_property
+    def _matrix(self) -> AnyArray:
+        """RELAXATION times what leads to stationary points of the penalised dual on sum(c) = 0."""
+        inverse = cho_solve(cho_factor(self.kernel + np.diag(self.rho)), np.eye(len(self.kernel)))
         ones = inverse.sum(axis=1)
-        step = inverse - np.outer(ones, ones / ones.sum())  # stationary points of the penalised dual on sum(c) = 0
-        parts = RELAXATION * step, self.rho, cost
-        self._double, self._single = _Step(*parts), _Step(*(part.astype(np.float32) for part in parts))
+        return RELAXATION * (inverse - np.outer(ones, ones / ones.sum()))
+
+    @cached_property
+    def _double(self) -> _Step:
+        return _Step(self._matrix, np.zeros(0), np.zeros((0, 0)), self.rho, self.cost)
+
+    @cached_property
+    def _single(self) -> _Step:
+        """Of a smooth kernel few columns matter: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as few."""
+        factor, pivots, rank, _ = lapack.dpstrf(self.kernel, lower=1, tol=NEGLIGIBLE * self.kernel.diagonal().max())
+        if rank > WORTHWHILE * len(self.kernel):
+            rho, cost, matrix = (part.astype(np.float32) for part in (self.rho, self.cost, self._matrix))
+            return _Step(matrix, np.zeros(0), np.zeros((0, 0)), rho, cost)
+        F = np.empty((len(self.kernel), rank))
+        F[pivots - 1] = np.tril(factor)[:, :rank]
+        inner = cholesky(np.eye(rank) + F.T @ (F / self.rho[:, None]), lower=True)
+        G = solve_triangular(inner, (F / self.rho[:, None]).T, lower=True).T
+        ones = 1 / self.rho - G @ G.sum(axis=0)
+        G = np.sqrt(RELAXATION) * np.column_stack([G, ones / np.sqrt(ones.sum())])
+        parts = RELAXATION / self.rho, G, self.rho, self.cost
+        return _Step(None, *(part.astype(np.float32) for part in parts))
 
     def solve(
         self, labels: AnyArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS
@@ -101,7 +135,7 @@ class SharedKernelSVM:
             np.subtract(coef, scaled, out=target)
             target *= step.rho
             target += labels
-            np.matmul(target, step.matrix, out=relaxed)
+            step.apply(target, relaxed)
             coef *= 1 - RELAXATION
             relaxed += coef
             relaxed += scaled
