@@ -1,4 +1,4 @@
-"""`pnulearn predict` and `fit` of a large Parquet file: processor time and memory, beside the same done by hand.
+"""`pnulearn fit`, `predict` and `evaluate` of a large Parquet file: processor time, memory; `predict` also by hand.
 
 python benchmarks/command_line.py [ROWS] [--commands predict hand ...] [--against PATH_TO_OTHER_SRC]
 By hand means: read the columns, scale them, `decision_function`, write the same CSV with pyarrow, batch by batch.
@@ -72,28 +72,30 @@ def run(command: list[str], source: str | None = None) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
-    parser.add_argument("--commands", nargs="+", default=["predict", "hand", "fit"])
+    parser.add_argument("--commands", nargs="+", default=["predict", "hand", "fit", "evaluate"])
     parser.add_argument("--against", help="the src folder of another version, run in turn")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         large, small = Path(folder) / "large.parquet", Path(folder) / "small.parquet"
-        model, out = Path(folder) / "model.pnu", Path(folder) / "out.csv"
+        out = Path(folder) / "out.csv"
         write_rows(large, given.rows)
         write_rows(small, 2_000)
         tool = [sys.executable, "-m", "pnulearn"]
         fit = [*tool, "fit", "--label", "label", "--model"]
-        run([*fit, str(model), str(small)])
-        commands = {
-            "predict": [*tool, "predict", str(large), "-m", str(model), "-o", str(out)],
-            "hand": [sys.executable, "-c", HAND, str(large), str(model), str(out)],
-            "fit": [*fit, str(Path(folder) / "large.pnu"), str(large)],
-        }
         print(f"{given.rows:,} rows x {COLUMNS}\n\n| command | version | processor s | MB |\n|---|---|---|---|")
-        for name in given.commands:
-            for version, source in {"this": None, "other": given.against}.items():
-                if version == "this" or source is not None:
-                    seconds, megabytes = run(commands[name], source)
-                    print(f"| {name} | {version} | {seconds:.1f} | {megabytes:.0f} |", flush=True)
+        versions = {"this": None} | ({} if given.against is None else {"other": given.against})
+        for version, source in versions.items():
+            model = Path(folder) / f"{version}.pnu"  # of its own: an older version need not read a newer file
+            run([*fit, str(model), str(small)], source)
+            commands = {
+                "predict": [*tool, "predict", str(large), "-m", str(model), "-o", str(out)],
+                "hand": [sys.executable, "-c", HAND, str(large), str(model), str(out)],
+                "fit": [*fit, str(Path(folder) / "large.pnu"), str(large)],
+                "evaluate": [*tool, "evaluate", str(large), "-m", str(model), "--label", "label", "--prior", "0.3"],
+            }
+            for name in given.commands:
+                seconds, megabytes = run(commands[name], source)
+                print(f"| {name} | {version} | {seconds:.1f} | {megabytes:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

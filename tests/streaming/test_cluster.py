@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 
 import dask
@@ -227,7 +228,7 @@ def test_sums_that_workers_add_up_have_the_bits_of_results_fetched_one_by_one(cl
     folders = [tmp_path / name for name in ("a", "b")]
     for folder in folders:
         folder.mkdir()
-    source = collection_source(counted_source(folders[0], deadly)[0], None, None)
+    source = replace(collection_source(counted_source(folders[0], deadly)[0], None, None), group=4)
     added = collect(source, design, OnCluster(client, PATIENCE))
     fetched = collect(source, design, lambda work, parts: OnCluster(client, PATIENCE)(work, parts))
     assert_array_equal(added.sums, fetched.sums)

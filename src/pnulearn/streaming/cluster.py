@@ -72,23 +72,21 @@ class OnCluster:
             with suppress(OSError, TimeoutError):  # a scheduler that is gone; the reason is on its way already
                 self.client.cancel([shared, *(future for _, future in window)])
 
-    def add_up(self, work: Callable[[Part], T], parts: Sequence[Part]) -> T | None:
+    def add_up(self, work: Callable[[Part], T], parts: Sequence[Part], group: int) -> T | None:
         """The sum of all results in the order of the parts, added on the workers; None if that cannot be had.
 
         One graph for all partitions of a collection, so that what they have in common is computed once, and one result
-        for the client. Sums have the bits of results that are fetched one by one.
+        for the client. Results of a `group` are added up first, groups side by side. Sums have the bits of results that
+        are fetched one by one.
         """
-        from dask import delayed
         from distributed import KilledWorker
 
         if not parts or not all(isinstance(part, CollectionPart) for part in parts):
             return None
         shared = self._share(work)
         tasks = self._tasks(shared, parts)
-        total = tasks[0]
-        for task in tasks[1:]:
-            total = delayed(_add)(total, task, dask_key_name=f"pnulearn-sum-{uuid.uuid4().hex}")
-        future = self.client.compute(total)
+        groups = [_sum(tasks[first : first + group]) for first in range(0, len(tasks), group)]
+        future = self.client.compute(_sum(groups))
         try:
             return self._result(parts[-1], future, _nothing)
         except KilledWorker:  # one by one it can be told who did it
@@ -222,6 +220,16 @@ def _same(work: T) -> T:
 
 def _run_on_data(work: Any, part: CollectionPart, data: Any) -> Any:
     return run_on(work, part.with_data(data))
+
+
+def _sum(tasks: Sequence[Any]) -> Any:
+    """A task that adds results up in their order."""
+    from dask import delayed
+
+    total = tasks[0]
+    for task in tasks[1:]:
+        total = delayed(_add)(total, task, dask_key_name=f"pnulearn-sum-{uuid.uuid4().hex}")
+    return total
 
 
 def _add(total: Any, statistics: Any) -> Any:

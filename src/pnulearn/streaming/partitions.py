@@ -11,6 +11,8 @@ from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.columns import choose_columns
 from pnulearn.streaming.sources import Source
 
+GROUP = 32  # partitions: the total is a queue in which every statistics of the cluster would have to wait
+
 
 @dataclass(frozen=True)
 class CollectionPart:
@@ -74,7 +76,7 @@ def collection_source(data: Any, target: str | None, columns: Sequence[str] | No
     names = [*chosen, *([] if target is None else [target])]
     frames, token = data[names].to_delayed(), tokenize(data)
     parts = tuple(CollectionPart(i, frame, target, token) for i, frame in enumerate(frames))
-    return Source(parts, chosen, target, len(chosen))
+    return Source(parts, chosen, target, len(chosen), GROUP)
 
 
 def _arrays(X: Any, y: Any) -> Source:
@@ -87,4 +89,4 @@ def _arrays(X: Any, y: Any) -> Source:
         y = y.rechunk((X.chunks[0],))
     pairs, token = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True), f"{X.name} {y.name}"
     parts = tuple(CollectionPart(i, pair, token=token) for i, pair in enumerate(pairs))
-    return Source(parts, None, None, X.shape[1])
+    return Source(parts, None, None, X.shape[1], GROUP)

@@ -26,8 +26,8 @@ from pnulearn.streaming.threads import Runner
 class AddsUp(Protocol):
     """A runner that can add results up where they are made."""
 
-    def add_up(self, work: Callable[[Part], Any], parts: Sequence[Part]) -> Any | None:
-        """The sum in the order of the parts, or None."""
+    def add_up(self, work: Callable[[Part], Any], parts: Sequence[Part], group: int) -> Any | None:
+        """The sum in the order of the parts, those of a group first, or None."""
 
 
 KIND = "PNUCheckpoint"
@@ -49,13 +49,17 @@ def collect(
     total, done = (None if checkpoint is None else checkpoint.load(design)) or (PNUStatistics.zero(design), 0)
     work = partial(part_statistics, source=source.without_parts(), design=design)
     if checkpoint is None and isinstance(run, AddsUp):
-        added = run.add_up(work, source.parts)
+        added = run.add_up(work, source.parts, source.group)
         if added is not None:
             return added
     report = _progress(done, len(source.parts))
-    for statistics in run(work, source.parts[done:]):
-        total += statistics
-        done += 1
+    together: PNUStatistics | None = None
+    for number, statistics in enumerate(run(work, source.parts[done:]), start=done + 1):
+        together = statistics if together is None else together + statistics
+        if number % source.group and number < len(source.parts):
+            continue
+        total += together
+        together, done = None, number
         if checkpoint is not None:
             checkpoint.save(total, done, at_once=done == len(source.parts))
         if verbose > 0:

@@ -43,12 +43,17 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """All parts, in the order in which their statistics are added, and the columns to read."""
+    """All parts, in the order in which their statistics are added, and the columns to read.
+
+    Statistics of so many parts as make a `group` are added up before they join the total, so that groups need not wait
+    for each other.
+    """
 
     parts: tuple[Part, ...]
     columns: tuple[str, ...] | None
     target: str | None
     n_features: int
+    group: int = 1
 
     @property
     def is_one_shot(self) -> bool:
