@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pnulearn._estimators.auto import AutoPNU as AutoPNU
     from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
     from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
     from pnulearn._estimators.prior_adjusted import PriorAdjusted as PriorAdjusted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pnulearn.tables.loading import save as save
 
 _HOMES = {
+    "AutoPNU": "pnulearn._estimators.auto",
     "LabeledOnly": "pnulearn._estimators.labeled_only",
     "PNUClassifier": "pnulearn._estimators.classifier",
     "PNUStratifiedGroupKFold": "pnulearn._problem.folds",
@@ -44,6 +46,7 @@ _MODULES = (
 
 __version__ = version("pnulearn")
 __all__ = [
+    "AutoPNU",
     "LabeledOnly",
     "PNUClassifier",
     "PNUStratifiedGroupKFold",

@@ -55,6 +55,10 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
     1
     """
     check_is_fitted(model)
+    if not hasattr(model, "kernel"):
+        raise TypeError(
+            f"A {type(model).__name__} cannot be written to ONNX, a PNUClassifier can: fit with `--learner pnu`."
+        )
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}.")
     if model.classes_.dtype.kind not in "biufU":

@@ -3,8 +3,9 @@
 import pytest
 
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._estimators.everyday import LEARNERS
 from pnulearn._learning.settings import CHOICES
-from pnulearn.cli.fit import Kernel, Loss, Risk, Sampling
+from pnulearn.cli.fit import Kernel, Learner, Loss, Risk, Sampling
 from pnulearn.cli.options import Drawn
 from pnulearn.losses import LOSSES
 
@@ -18,8 +19,9 @@ TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
         (Kernel, KERNELS),
         (Risk, CHOICES["risk"]),
         (Sampling, CHOICES["sampling"]),
+        (Learner, [*LEARNERS, "auto"]),
     ],
-    ids=["loss", "kernel", "risk", "sampling"],
+    ids=["loss", "kernel", "risk", "sampling", "learner"],
 )
 def test_the_command_line_offers_what_the_registry_holds(offered, known):
     assert sorted(choice.value for choice in offered) == sorted(known)

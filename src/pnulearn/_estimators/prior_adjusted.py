@@ -104,7 +104,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | Labels,
         sample_weight: ArrayLike | None = None,
         *,
         at_random: ArrayLike | None = None,

@@ -78,6 +78,15 @@ class Kernel(StrEnum):
     polynomial = "polynomial"
 
 
+class Learner(StrEnum):
+    pnu = "pnu"
+    forest = "forest"
+    boosting = "boosting"
+    logistic = "logistic"
+    svm = "svm"
+    auto = "auto"
+
+
 class Scaling(StrEnum):
     standard = "standard"
     minmax = "minmax"
@@ -104,6 +113,9 @@ def fit(
     kinds: As = [],  # noqa: B006 (typer wants a list)
     drop: Drop = [],  # noqa: B006
     most_categories: MostCategories = 50,
+    learner: Annotated[
+        Learner, typer.Option(help="What learns. auto averages all of them by how they do on rows held out.")
+    ] = Learner.pnu,
     risk: Annotated[Risk, typer.Option(help="Which samples the risk combines.")] = Risk.pnu,
     loss: Annotated[
         Loss, typer.Option(help="What a mistake costs. All but squared take longer; hinge needs --risk pn.")
@@ -136,6 +148,8 @@ def fit(
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
     theta, wanted, further = read_prior(prior), read_kinds(kinds), read_settings(settings)
+    given = {"--risk": risk != Risk.pnu, "--loss": loss != Loss.squared, "--kernel": kernel != Kernel.rbf}
+    _refuse_idle(learner, given | {"--set": bool(further)})
     drawn = read_drawn(_said(labels, sampling), at_random)
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
@@ -171,7 +185,7 @@ def fit(
         "verbose": how_verbose(),
         **further,
     }
-    needs_memory = _needs_memory(loss, origins.weights, most_unlabeled, further)
+    needs_memory = _needs_memory(learner, loss, origins.weights, most_unlabeled, further)
     if streamed and not needs_memory:
         fitted = fit_batches(batches, label, watch=lambda message: progress(message, True), **options)
         told: list[str] = []
@@ -182,7 +196,9 @@ def fit(
         told = head.remarks
         with waiting(f"Learning from {head.n_rows} rows ..."):
             most = MOST_UNLABELED if most_unlabeled is None else most_unlabeled
-            fitted = fit_table(head, label, weights=origins.weights, most_unlabeled=most, **options)
+            fitted = fit_table(
+                head, label, weights=origins.weights, most_unlabeled=most, learner=learner.value, **options
+            )
     remarks(note for note in fitted.model.record.remarks if note not in told)
     said = (label, at_random, origins.weights, *drop)
     left_out = [item for item in fitted.model.plan.left_out.items() if item[0] not in said]
@@ -202,8 +218,14 @@ def fit(
         remark("The model was not saved: pass --model FILE to keep it.")
 
 
-def _needs_memory(loss: Loss, weights: str | None, most_unlabeled: int | None, further: dict[str, Any]) -> str:
+def _needs_memory(
+    learner: Learner, loss: Loss, weights: str | None, most_unlabeled: int | None, further: dict[str, Any]
+) -> str:
     """Why the rows cannot be learnt from in one pass; empty if they can."""
+    if learner is not Learner.pnu:
+        return f"--learner {learner.value} needs all rows at once"
+    if further.get("columns", "given") != "given":
+        return f"--set columns={further['columns']} needs all rows at once"
     if loss is not Loss.squared:
         return f"--loss {loss.value} needs all rows at once"
     if weights is not None:
@@ -211,6 +233,13 @@ def _needs_memory(loss: Loss, weights: str | None, most_unlabeled: int | None, f
     if further.get("centers") == "all":
         return "--set centers=all needs all rows at once"
     return "" if most_unlabeled is None else "--most-unlabeled asks for some of the rows"
+
+
+def _refuse_idle(learner: Learner, given: dict[str, bool]) -> None:
+    """Options that only PNU has a use for."""
+    idle = [name for name, is_given in given.items() if is_given]
+    if idle and learner not in (Learner.pnu, Learner.auto):
+        raise typer.BadParameter(f"{idle[0]} is for --learner pnu or auto; {learner} has no such thing.")
 
 
 def _tell_left_out(left_out: dict[str, str]) -> None:

@@ -12,6 +12,8 @@ from pnulearn.cli.options import Json
 from pnulearn.cli.screen import show_verdict
 
 if TYPE_CHECKING:
+    from pnulearn import AutoPNU
+    from pnulearn._estimators.classifier import PNUClassifier
     from pnulearn.tables.model import TableModel
 
 
@@ -32,10 +34,10 @@ def info(
 
 def describe(model: TableModel) -> dict[str, Any]:
     """The facts of a model by name."""
-    from pnulearn._basis.kernels import KERNELS
-    from pnulearn.losses import as_loss
+    from pnulearn import AutoPNU
 
     classifier, record, plan = model.classifier, model.record, model.plan
+    how = _describe_learners(classifier) if isinstance(classifier, AutoPNU) else _describe_search(classifier)
     interval = classifier.prior_interval_
     risk = classifier.risk_
     return {
@@ -49,6 +51,21 @@ def describe(model: TableModel) -> dict[str, Any]:
         "prior": classifier.prior_,
         "prior_interval": None if interval is None else list(interval),
         "prior_doubt": classifier.prior_doubt_,
+        **how,
+        "validation_error": None if risk is None else risk.value,
+        "validation_interval": None if risk is None else [risk.low, risk.high],
+        "seconds": record.seconds,
+        "versions": record.versions,
+        "command": record.command or None,
+    }
+
+
+def _describe_search(classifier: PNUClassifier) -> dict[str, Any]:
+    """The candidate with most weight."""
+    from pnulearn._basis.kernels import KERNELS
+    from pnulearn.losses import as_loss
+
+    return {
         "risk": classifier.risk_used_,
         "loss": as_loss(classifier.loss).name,
         "candidates": int(classifier.search_.weight.size),
@@ -56,9 +73,14 @@ def describe(model: TableModel) -> dict[str, Any]:
         "alpha": classifier.alpha_,
         "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
         "columns_as": getattr(classifier, "columns_", "given"),
-        "validation_error": None if risk is None else risk.value,
-        "validation_interval": None if risk is None else [risk.low, risk.high],
-        "seconds": record.seconds,
-        "versions": record.versions,
-        "command": record.command or None,
+    }
+
+
+def _describe_learners(classifier: AutoPNU) -> dict[str, Any]:
+    """What each learner would have done alone, and its part in the average."""
+    return {
+        "learners": {
+            one.name: {"part": one.weight, "error_alone": None if one.risk is None else one.risk.value}
+            for one in classifier.members_
+        }
     }

@@ -8,11 +8,21 @@ import numpy as np
 from sklearn.base import clone
 
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.everyday import PNU
 
 
-def best_candidate(classifier: PNUClassifier, **parameters: Any) -> PNUClassifier:
-    """A classifier with the settings that the search found and the prior that it used, unfitted."""
+def best_candidate(classifier: PNUClassifier | AutoPNU, **parameters: Any) -> Any:
+    """A classifier with the settings that the search found and the prior that it used, unfitted.
+
+    Of several learners it is the one with most weight.
+    """
+    if isinstance(classifier, AutoPNU):
+        most = max(classifier.members_, key=lambda member: member.weight).name
+        own = best_candidate(classifier.pnu_) if classifier.pnu_ is not None and most == PNU else None
+        fresh = AutoPNU((most,), own, prior=as_given(classifier), random_state=classifier.random_state)
+        return fresh.set_params(**parameters)
     settings = {
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
@@ -22,11 +32,10 @@ def best_candidate(classifier: PNUClassifier, **parameters: Any) -> PNUClassifie
         "prior": as_given(classifier),
         "risk": classifier.risk_used_,
     }
-    fresh: PNUClassifier = clone(classifier).set_params(**settings | parameters)
-    return fresh
+    return clone(classifier).set_params(**settings | parameters)
 
 
-def as_given(classifier: PNUClassifier) -> Any:
+def as_given(classifier: PNUClassifier | AutoPNU) -> Any:
     """The prior that was used, as it would be given."""
     if np.ndim(classifier.prior_) == 0:
         return float(classifier.prior_)

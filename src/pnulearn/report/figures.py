@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn.advice import Advice
 from pnulearn.plots import (
     BandwidthDisplay,
@@ -62,6 +63,8 @@ def _column_pictures(findings: Findings) -> dict[str, Picture]:
 
 def _search_pictures(findings: Findings) -> dict[str, Picture]:
     classifier = findings.fitted.model.classifier
+    if not isinstance(classifier, PNUClassifier):
+        return {}
     pictures: dict[str, Picture] = {
         "search": (lambda ax: RiskSurfaceDisplay.from_estimator(classifier, ax=ax), (5.2, 4.0), "Validation risk")
     }

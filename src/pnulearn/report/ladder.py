@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pnulearn._arrays import AnyArray
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._problem.labels import Labels
 from pnulearn.inspection.rise import estimate_rise
@@ -16,6 +17,7 @@ from pnulearn.metrics.estimate import Estimate
 from pnulearn.report.candidate import as_given, best_candidate
 from pnulearn.tables.model import Fitted
 
+ALONE = " alone"  # ends the name of a learner without the others
 FEWEST = 2  # labelled rows of every class that a supervised model needs
 
 
@@ -48,6 +50,8 @@ def decide(scores: AnyArray) -> AnyArray:
 
 def _others(fitted: Fitted) -> list[tuple[str, str, AnyArray]]:
     classifier, codes = fitted.model.classifier, fitted.codes
+    if isinstance(classifier, AutoPNU):
+        return _learners(classifier)
     found = []
     if np.min(np.bincount(codes[codes >= 0], minlength=len(classifier.classes_))) >= FEWEST:
         alone = "a supervised model that has never seen an unlabelled row, and takes the labels' mixture for the truth"
@@ -59,6 +63,23 @@ def _others(fitted: Fitted) -> list[tuple[str, str, AnyArray]]:
         model = best_candidate(classifier).fit(fitted.X, Labels(classifier.classes_, codes))
         found.append(("without averaging", single, decide(model.validation_scores_)))
     return found
+
+
+def _learners(classifier: AutoPNU) -> list[tuple[str, str, AnyArray]]:
+    """Every learner of an average alone, on the rows that it did not learn from."""
+    if len(classifier.members_) == 1:
+        return []
+    pairs = zip(classifier.members_, classifier.member_scores_, strict=True)
+    return [
+        (f"{member.name}{ALONE}", f"this learner only; its part in the model is {member.weight:.0%}", _codes(scores))
+        for member, scores in pairs
+        if scores is not None
+    ]
+
+
+def _codes(scores: AnyArray) -> AnyArray:
+    """Class codes of held-out scores (K, n)."""
+    return decide(scores[0] if len(scores) == 1 else scores.T)
 
 
 def _supervised(fitted: Fitted, prior: Any) -> AnyArray:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from pnulearn._basis.kernels import KERNELS
+from pnulearn._estimators.auto import AutoPNU
+from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._files.kinds import REPORT
 from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._files.writing import write_atomically
@@ -86,7 +88,8 @@ def context(findings: Findings) -> dict[str, Any]:
     """What the template reads, by name."""
     fitted, model, verdict = findings.fitted, findings.fitted.model, findings.verdict
     classifier, record = model.classifier, model.record
-    rows = sorted(classifier.search_.rows(), key=lambda row: -row["weight"])
+    searched = classifier if isinstance(classifier, PNUClassifier) else None
+    rows = sorted(searched.search_.rows(), key=lambda row: -row["weight"]) if searched else []
     words = {
         "findings": findings,
         "verdict": verdict,
@@ -96,7 +99,8 @@ def context(findings: Findings) -> dict[str, Any]:
         "ladder_words": say_rungs(findings.rungs),
         "model": model,
         "classifier": classifier,
-        "has_bandwidth": KERNELS[classifier.kernel].has_bandwidth,
+        "has_bandwidth": searched is not None and KERNELS[searched.kernel].has_bandwidth,
+        "learners": classifier.members_ if isinstance(classifier, AutoPNU) else [],
         "record": record,
         "plan": model.plan,
         "positive": model.classes[1] if len(model.classes) == 2 else None,
@@ -105,7 +109,7 @@ def context(findings: Findings) -> dict[str, Any]:
         "columns": _columns(fitted),
         "candidates": rows[:MOST_CANDIDATES],
         "n_candidates": len(rows),
-        "bandwidths": _bandwidths(classifier),
+        "bandwidths": _bandwidths(searched) if searched else [],
         "row_columns": list(findings.rows.unsure[0].cells) if findings.rows.unsure else [],
         "prior_unknown": any(row.why == AT_RANDOM for row in findings.rows.to_label),
         "prices": [(price, cheapest(findings.thresholds, price)) for price in PRICES] if findings.thresholds else [],

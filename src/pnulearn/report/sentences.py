@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pnulearn.inspection.importance import ColumnImportance
-from pnulearn.report.ladder import Rung
+from pnulearn.report.ladder import ALONE, Rung
 
 FEW = 3
 SAME = 0.05  # points
@@ -37,11 +37,12 @@ def say_rungs(rungs: Sequence[Rung]) -> str:
 
 
 def _say_rung(rung: Rung) -> str:
+    learner = rung.name.removesuffix(ALONE)
     words = {
         "labels alone": "A supervised model of the labelled rows alone",
         "labels and prior": "Told the shares of the classes as well, it",
         "without averaging": "The single best candidate instead of the average of all",
-    }[rung.name]
+    }.get(rung.name, f"The {learner} alone")
     value, low, high = (100 * part for part in (rung.rise.value, rung.rise.low, rung.rise.high))
     if low <= 0 <= high:
         if abs(value) < SAME:
@@ -49,5 +50,7 @@ def _say_rung(rung: Rung) -> str:
         gap = f"{abs(value):.1f} points {'more' if value >= 0 else 'less'} often"
         return f"{words} errs {gap} than this model, which chance alone could explain ({low:+.1f} to {high:+.1f})."
     if low > 0:
-        return f"{words} errs {value:.1f} points more often ({low:+.1f} to {high:+.1f}): this ingredient pays."
-    return f"{words} errs {-value:.1f} points less often ({low:+.1f} to {high:+.1f}): {INSTEAD[rung.name]}"
+        pays = "this ingredient pays" if rung.name in INSTEAD else "the average pays"
+        return f"{words} errs {value:.1f} points more often ({low:+.1f} to {high:+.1f}): {pays}."
+    instead = INSTEAD.get(rung.name, f"here the average does harm, so pass --learner {learner}.")
+    return f"{words} errs {-value:.1f} points less often ({low:+.1f} to {high:+.1f}): {instead}"

@@ -10,6 +10,10 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._estimators.auto import AutoPNU
+from pnulearn._estimators.auto_saving import KIND as AUTO
+from pnulearn._estimators.auto_saving import TYPES as AUTO_TYPES
+from pnulearn._estimators.auto_saving import auto_contents, restore_auto
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.pipelines import KIND as PIPELINE
 from pnulearn._estimators.pipelines import flatten, rebuild
@@ -29,7 +33,7 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
     Parameters
     ----------
-    model : PNUClassifier, PNUNetClassifier, TableModel or Pipeline
+    model : PNUClassifier, PNUNetClassifier, AutoPNU, TableModel or Pipeline
         A fitted model. A pipeline may hold one of our classifiers and what scikit-learn has for scaling, encoding,
         imputing, text and projections; functions and other classes cannot be saved.
     path : str or Path
@@ -59,28 +63,30 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
     if not isinstance(model, BaseEstimator):
         raise TypeError(f"A {type(model).__name__} is no model. Pass a PNUClassifier, a TableModel or a Pipeline.")
     check_is_fitted(model)
-    content = flatten(model)
+    auto = isinstance(model, AutoPNU)
+    content = auto_contents(model) if isinstance(model, AutoPNU) else flatten(model)
     check_outputs(Output(path, MODEL), overwrite=overwrite)
-    write_archive(path, PIPELINE, content)
+    write_archive(path, AUTO if auto else PIPELINE, content)
 
 
 def load(path: Any) -> Any:
     """The model in a file: one of our classifiers, a `Pipeline` or, if `pnulearn fit` wrote it, a `TableModel`.
 
     A `TableModel` predicts tables and data frames with the columns that it was fitted to; its `classifier` is the
-    `PNUClassifier` behind them, for instance to export to ONNX. Loading runs no code from the file.
+    model behind them, for instance to export to ONNX. Loading runs no code from the file.
 
     Parameters
     ----------
     path : str or Path
         The file.
     """
-    kind, content = read_archive(path, (*LEARNT_TYPES, ColumnPlan, FitRecord, *TYPES))
+    kind, content = read_archive(path, (*LEARNT_TYPES, ColumnPlan, FitRecord, *TYPES, *AUTO_TYPES))
     makers: dict[str, Callable[[dict[str, Any]], Any]] = {
         CLASSIFIER: partial(restore, PNUClassifier),
         NETWORK: _network,
         KIND: _table_model,
         PIPELINE: rebuild,
+        AUTO: restore_auto,
     }
     if kind not in makers:
         raise ModelFileError(f"{str(path)!r} holds a {kind}, not a model. Load it with {kind}.load.")
@@ -115,7 +121,8 @@ def _network(content: dict[str, Any]) -> Any:
 
 def _table_model(content: dict[str, Any]) -> TableModel:
     """The model, if the features that its columns make are those that its classifier takes."""
-    classifier = restore(PNUClassifier, content["classifier"])
+    of_auto = content["classifier"].get("kind") == AUTO
+    classifier = restore_auto(content["classifier"]) if of_auto else restore(PNUClassifier, content["classifier"])
     model = TableModel(classifier, content["plan"], content["label"], content["record"])
     model.refuse_broken()
     return model

@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._estimators.auto import AutoPNU
+from pnulearn._estimators.auto_saving import auto_contents
 from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.everyday import LEARNERS, PNU
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
 from pnulearn._files.kinds import MODEL
@@ -58,7 +62,7 @@ class TableModel:
 
     Parameters
     ----------
-    classifier : PNUClassifier
+    classifier : PNUClassifier or AutoPNU
         The fitted classifier, which takes the features that the plan makes.
     plan : ColumnPlan
         What becomes of the columns.
@@ -68,7 +72,7 @@ class TableModel:
         Where the model came from.
     """
 
-    classifier: PNUClassifier
+    classifier: PNUClassifier | AutoPNU
     plan: ColumnPlan
     label: str
     record: FitRecord
@@ -112,7 +116,10 @@ class TableModel:
         """
         check_outputs(Output(path, MODEL), overwrite=overwrite)
         self.refuse_broken()
-        parts = {"classifier": contents(self.classifier), "plan": self.plan, "label": self.label, "record": self.record}
+        classifier = (
+            auto_contents(self.classifier) if isinstance(self.classifier, AutoPNU) else contents(self.classifier)
+        )
+        parts = {"classifier": classifier, "plan": self.plan, "label": self.label, "record": self.record}
         write_archive(path, KIND, parts)
 
 
@@ -170,9 +177,10 @@ def fit_table(
     most_unlabeled: int = MOST_UNLABELED,
     command: str = "",
     seed: int = 0,
+    learner: str = PNU,
     **parameters: Any,
 ) -> Fitted:
-    """Fit a `PNUClassifier` with these parameters to a table whose label column is partly empty.
+    """Fit a `PNUClassifier` with these parameters, or another `learner`, to a table whose label column is partly empty.
 
     Parameters
     ----------
@@ -202,8 +210,10 @@ def fit_table(
         The command line, for the report.
     seed : int
         Seed.
+    learner : str
+        "pnu", "forest", "boosting", "logistic", "svm", or "auto", which averages all of them by their PNU risk.
     **parameters : object
-        Parameters of `PNUClassifier`.
+        Parameters of `PNUClassifier`; of other learners `prior`, `sampling` and `cv`.
     """
     start = time.perf_counter()
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
@@ -215,7 +225,7 @@ def fit_table(
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
     giveaways = find_giveaways(plan, X, labels.codes)
     marked = None if at_random is None else read_marks(table, at_random, rows, labels.codes)
-    classifier = PNUClassifier(pos_label=targets.positive, random_state=seed, **parameters)
+    classifier = _make_classifier(learner, parameters).set_params(pos_label=targets.positive, random_state=seed)
     weight = read_weights(table, weights)
     if marked is not None and weight is not None and classifier.prior is None:
         counts = np.bincount(labels.codes[marked & (labels.codes >= 0)], minlength=len(labels.classes))
@@ -243,6 +253,17 @@ def fit_table(
 def left_out(label: str, drop: Sequence[str], at_random: str | None) -> dict[str, str]:
     """Columns that are no features, with the reasons."""
     return dict.fromkeys(drop, "by request") | ({at_random: MARKS} if at_random else {}) | {label: "the label"}
+
+
+def _make_classifier(learner: str, parameters: dict[str, Any]) -> PNUClassifier | AutoPNU:
+    """The learner of that name; what PNU alone has a use for goes to the PNU among the learners."""
+    if learner == PNU:
+        return PNUClassifier(**parameters)
+    common = {name: parameters[name] for name in ("prior", "sampling", "cv") if name in parameters}
+    if learner == "auto":
+        columns = "both" if KERNELS[parameters.get("kernel", "rbf")].has_bandwidth else "given"
+        return AutoPNU(LEARNERS, PNUClassifier(**{"columns": columns} | parameters), **common)
+    return AutoPNU((learner,), **common)
 
 
 def label_text(label: Any) -> str:

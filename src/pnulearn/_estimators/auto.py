@@ -1,0 +1,283 @@
+"""AutoPNU: PNU and everyday models under the population's prior, averaged by how they do on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.base import clone
+
+from pnulearn._arrays import AnyArray
+from pnulearn._basis.centers import dense
+from pnulearn._estimators.adjustment import Adjustment
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.everyday import EVERYDAY, LEARNERS, PNU
+from pnulearn._estimators.functions import Function
+from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+from pnulearn._estimators.prior_adjusted import PriorAdjusted
+from pnulearn._learning.calibration import probabilities
+from pnulearn._learning.doubt import doubt_prior
+from pnulearn._learning.judging import count_held_out, held_out_risk, judge_model
+from pnulearn._learning.tally import Tally, membership
+from pnulearn._problem.folds import assign_folds
+from pnulearn._problem.inputs import read_mask, read_random_state
+from pnulearn._problem.labels import Labels
+from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.samples import Samples, Sampling
+from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.resolve import resolve_prior
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A fitted learner: its name, its part in the average, its own held-out risk, and the function that it learnt."""
+
+    name: str
+    weight: float
+    risk: RiskEstimate | None
+    function: Function | None = None  # PNU is kept as the classifier that it is
+    adjustment: Adjustment | None = None
+
+    def shares(self, X: AnyArray) -> AnyArray:
+        """Probabilities of every class (n, classes)."""
+        assert self.function is not None
+        assert self.adjustment is not None
+        return np.exp(self.adjustment.apply(self.function(X)))
+
+
+class AutoPNU(PartiallyLabeledClassifier):
+    """PNU, forest, boosting, logistic regression and SVM under one prior, averaged by their PNU risk.
+
+    Every learner is fitted as it would be alone, the everyday ones by `PriorAdjusted`, and scores rows that it has not
+    learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the effective
+    number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own choice.
+
+    Parameters
+    ----------
+    learners : sequence of str
+        Some of "pnu", "forest", "boosting", "logistic" and "svm" (which is left out for more than two classes).
+    pnu : PNUClassifier, optional
+        The PNU classifier to use; by default one that sees columns as given and as ranks.
+    prior : object, optional
+        What `PNUClassifier` takes; None estimates it.
+    cv : int, splitter or pairs of row numbers
+        How rows are held out, each once.
+    sampling : str
+        "single_set" if the labelled rows were drawn at random from the population, else "case_control".
+    unlabeled : object, optional
+        The value that marks unlabelled rows, besides missing values.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed.
+
+    Attributes
+    ----------
+    members_
+        Every learner with its name, its weight and its own held-out `risk`.
+    classes_
+        (negative, positive), or all classes in order.
+    prior_, prior_interval_, prior_estimate_, prior_doubt_
+        As those of `PNUClassifier`.
+    risk_, decisions_
+        What is to be expected of the average, from held-out rows.
+    validation_scores_, judging_scores_
+        2 P(+|x) − 1 of rows that were held out; the latter by learners weighed without the row's own fold.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.concatenate([np.arange(40) % 2, rng.random(200) < 0.3])
+    >>> X = rng.normal(size=(240, 2)) + 2 * truth[:, None]
+    >>> y = np.where(np.arange(240) < 40, truth, np.nan)
+    >>> model = AutoPNU(("pnu", "logistic"), prior=0.3, random_state=0).fit(X, y)
+    >>> [member.name for member in model.members_]
+    ['pnu', 'logistic']
+    >>> bool(model.score(X, y) > 0.8)
+    True
+    """
+
+    calibration_ = None  # scores are 2 P − 1 already
+    prior_estimate_: PriorEstimate
+    decisions_: Any  # None where no row was held out
+    members_: list[Member]
+
+    def __init__(
+        self,
+        learners: Sequence[str] = LEARNERS,
+        pnu: PNUClassifier | None = None,
+        *,
+        prior: Any = None,
+        cv: Any = 5,
+        sampling: Sampling = "case_control",
+        unlabeled: Any = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ):
+        self.learners = learners
+        self.pnu = pnu
+        self.prior = prior
+        self.cv = cv
+        self.sampling = sampling
+        self.unlabeled = unlabeled
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | Labels,
+        sample_weight: ArrayLike | None = None,
+        *,
+        at_random: ArrayLike | None = None,
+    ) -> AutoPNU:
+        """Fit every learner, and weigh them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features, in columns of comparable scale; sparse rows become dense.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        at_random : array of bool (rows,), optional
+            Labelled rows that were drawn at random from the population, beside others gathered by class.
+        """
+        names = _read_names(self.learners)
+        rows = self._read_problem(X, y, sample_weight)
+        marked = read_mask(at_random, len(rows.codes))
+        rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
+        names = [name for name in names if name == PNU or rows.n_classes <= EVERYDAY[name].most_classes]
+        if not names:
+            raise ValueError(f"learners={self.learners!r} are for two classes and y has {rows.n_classes}. Add 'pnu'.")
+        seed = int(read_random_state(self.random_state).randint(2**31))
+        prior = resolve_prior(
+            self.prior,
+            rows.X,
+            rows.codes,
+            rows.weight,
+            classes=self.classes_,
+            random_state=seed,
+            random_counts=rows.random_counts,
+        )
+        self.prior_estimate_, self.prior_, self.prior_interval_ = prior, prior.value, prior.interval
+        fitted = [self._fit_one(name, rows, seed) for name in names]
+        held_out = [_held_out_shares(model, rows) for model in fitted]
+        self._weigh(names, fitted, held_out, rows, seed)
+        return self
+
+    def _fit_one(self, name: str, rows: Samples, seed: int) -> Any:
+        common = {"prior": self.prior_estimate_, "sampling": self.sampling, "cv": self.cv, "random_state": seed}
+        if name != PNU:
+            model = PriorAdjusted(EVERYDAY[name].make(seed), **common)
+            weight = None if (rows.weight == 1).all() else rows.weight
+            return model.fit(rows.X, Labels(np.arange(rows.n_classes), rows.codes), weight)  # in the order of codes
+        own = PNUClassifier(columns="both") if self.pnu is None else clone(self.pnu)
+        own.set_params(unlabeled=None, pos_label=None, **common)
+        return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
+
+    def _weigh(self, names: list[str], fitted: list[Any], held_out: list[Any], rows: Samples, seed: int) -> None:
+        judged = [place for place, shares in enumerate(held_out) if shares is not None]
+        scores = np.stack([held_out[place] for place in judged]) if judged else None  # (M, K, n)
+        weight = np.zeros(len(names))
+        weight[judged or [0]] = 1.0
+        found = cross = None
+        if scores is not None:
+            weight[judged] = own = _weights(scores, rows, self.prior_estimate_)
+            found, cross = np.tensordot(own, scores, axes=1), _cross_scores(scores, rows, self.prior_estimate_, seed)
+        self.members_, self.pnu_, self.member_scores_ = [], None, held_out
+        for place, (name, model) in enumerate(zip(names, fitted, strict=True)):
+            alone = None if held_out[place] is None or rows.n_classes > 2 else held_out[place][0]
+            risk = None if alone is None else held_out_risk(rows, alone, self.prior_estimate_)
+            member = Member(name, float(weight[place]), risk)
+            if name == PNU:
+                self.pnu_ = model
+            else:
+                kept = EVERYDAY[name].keep(model.estimator_)
+                member = replace(member, function=kept, adjustment=model.adjustment_)
+            self.members_.append(member)
+        self._judge(rows, found, cross)
+
+    def _judge(self, rows: Samples, found: AnyArray | None, cross: AnyArray | None) -> None:
+        """What held-out scores (K, n) say of the average."""
+        self.risk_ = self.decisions_ = self.prior_doubt_ = None
+        nowhere = np.full((1 if rows.n_classes == 2 else rows.n_classes, len(rows.codes)), np.nan)
+        found, cross = (nowhere if scores is None else scores for scores in (found, cross))
+        two = rows.n_classes == 2
+        self.validation_scores_, self.judging_scores_ = (s[0] if two else s.T for s in (found, cross))
+        self.risk_ = judge_model(rows, cross, lambda X: np.atleast_2d(self._scores(X).T), self.prior_estimate_)
+        self.decisions_ = count_held_out(rows, cross)
+        if two and self.prior_estimate_.is_known:
+            self.prior_doubt_ = doubt_prior(rows, cross[0], float(self.prior_estimate_))
+
+    def _scores(self, X: Any) -> AnyArray:
+        shares = np.zeros((X.shape[0], len(self.classes_)))
+        seen = dense(X)
+        for member in self.members_:
+            if member.weight > 0:
+                own = member.shares(seen) if self.pnu_ is None or member.name != PNU else self.pnu_.predict_proba(seen)
+                shares += member.weight * own
+        return 2 * shares[:, 1] - 1 if len(self.classes_) == 2 else 2 * shares - 1
+
+    def predict_proba(self, X: Any) -> AnyArray:
+        """Class probabilities under the population's prior, columns as in `classes_`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
+        return probabilities(self.decision_function(X), None)
+
+
+def _read_names(learners: Any) -> list[str]:
+    names = [learners] if isinstance(learners, str) else list(learners)
+    if not names or any(name not in LEARNERS for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"learners are some of {', '.join(map(repr, LEARNERS))}, each once, got {learners!r}.")
+    return names
+
+
+def _held_out_shares(model: Any, rows: Samples) -> AnyArray | None:
+    """2 P − 1 of all rows by models that had not seen them, (K, n); None if rows could not be held out."""
+    scores = getattr(model, "validation_scores_", None)
+    if scores is None or np.isnan(scores).all():
+        return None
+    if isinstance(model, PNUClassifier):
+        judged = ~np.isnan(scores) if scores.ndim == 1 else ~np.isnan(scores[:, 0])
+        shares = np.full((len(rows.codes), rows.n_classes), np.nan)
+        counted = np.flatnonzero(rows.weight)  # to PNU a row of weight zero is as good as absent
+        shares[counted[judged]] = probabilities(scores[judged], model.calibration_)
+    else:
+        shares = np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else np.exp(scores)
+    return 2 * (shares[:, 1:] if rows.n_classes == 2 else shares).T - 1
+
+
+def _weights(scores: AnyArray, rows: Samples, prior: PriorEstimate, without: AnyArray | None = None) -> AnyArray:
+    """Gibbs weights of learners from held-out scores (M, K, n), of all rows or `without` some."""
+    known = ~np.isnan(scores).any(axis=(0, 1))
+    known &= True if without is None else ~without
+    groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)[known]
+    tally = Tally.of(scores[:, :, known].transpose(1, 0, 2)[:, None], groups)
+    risk = (tally.zero_one(prior.shares) + tally.squared(prior.shares))[0]
+    energy = tally.effective_labels(prior.shares) * risk
+    weight = np.exp(energy.min() - energy)
+    return weight / weight.sum()
+
+
+def _cross_scores(scores: AnyArray, rows: Samples, prior: PriorEstimate, seed: int) -> AnyArray:
+    """The average (K, n) of every row by weights that come from the other folds."""
+    n_folds = int(min(5, np.bincount(rows.codes[rows.labeled], minlength=rows.n_classes).min()))
+    if n_folds < 2 or len(scores) == 1:
+        return np.tensordot(_weights(scores, rows, prior), scores, axes=1)
+    fold = assign_folds(rows.codes, n_folds, row_keys(rows.X, seed, rows.weight), rows.weight)
+    found = np.empty(scores.shape[1:])
+    for k in np.unique(fold):
+        own = fold == k
+        found[:, own] = np.tensordot(_weights(scores, rows, prior, without=own), scores[:, :, own], axes=1)
+    return found

@@ -1,0 +1,173 @@
+"""PNU beside everyday models: functions as scikit-learn has them, weights as their risks say, files, commands."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
+from sklearn.utils.estimator_checks import check_estimator
+
+import pnulearn
+from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
+from pnulearn.__main__ import main
+from pnulearn._estimators.adjustment import class_scores
+from pnulearn._estimators.everyday import EVERYDAY, LEARNERS
+from pnulearn._files.archive import ModelFileError
+from pnulearn._learning.tally import validation_mix
+from pnulearn.metrics import pnu_risk
+
+RNG = np.random.default_rng(0)
+TRUTH = np.concatenate([np.arange(40) % 2, RNG.random(160) < 0.3]).astype(int)
+X = RNG.normal(size=(200, 3)) + 1.5 * TRUTH[:, None]
+Y = np.where(np.arange(200) < 40, TRUTH, np.nan)
+THREE = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
+QUICK = PNUClassifier(mix=[0.0, 0.5], alpha=[0.01, 0.1], centers=20)
+
+
+@pytest.fixture(scope="module")
+def auto():
+    return AutoPNU(pnu=QUICK, prior=0.3, cv=3, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", EVERYDAY)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_plain_functions_answer_as_the_models_do(name, n_classes):
+    learner = EVERYDAY[name]
+    if n_classes > learner.most_classes:
+        return
+    labels = TRUTH if n_classes == 2 else THREE
+    model = learner.make(0).fit(X[:80], labels[:80])
+    rows = np.vstack([X, 50 * RNG.normal(size=(2100, 3))])
+    function = learner.keep(model)
+    function.refuse_broken(3, n_classes)
+    assert_allclose(function(rows), class_scores(model, rows, model.classes_), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", EVERYDAY)
+def test_one_everyday_learner_is_what_prior_adjusted_makes_of_it(name):
+    alone = AutoPNU((name,), prior=0.3, cv=3, random_state=0).fit(X, Y)
+    seed = int(np.random.RandomState(0).randint(2**31))
+    wrapped = PriorAdjusted(EVERYDAY[name].make(seed), 0.3, cv=3, random_state=seed).fit(X, Y)
+    assert_allclose(alone.predict_proba(X), wrapped.predict_proba(X), atol=1e-9)
+    assert_array_equal(alone.predict(X), wrapped.predict(X))
+
+
+def test_weights_follow_the_risks_and_the_average_is_one_of_probabilities(auto):
+    assert [member.name for member in auto.members_] == list(LEARNERS)
+    weights = np.array([member.weight for member in auto.members_])
+    assert weights.sum() == pytest.approx(1)
+    seed = int(np.random.RandomState(0).randint(2**31))
+    prior, mix = auto.prior_estimate_, validation_mix(np.array([0.7, 0.3]), [20, 20], 160)
+    energies, shares = [], 0.0
+    for member, scores in zip(auto.members_, auto.member_scores_, strict=True):
+        risks = [pnu_risk(Y, scores[0], prior=0.3, loss=loss, mix=mix).value for loss in ("zero_one", "squared")]
+        energies.append(sum(risks))
+        if member.name != "pnu":
+            wrapped = PriorAdjusted(EVERYDAY[member.name].make(seed), prior, cv=3, random_state=seed).fit(X, Y)
+            shares = shares + member.weight * wrapped.predict_proba(X)
+        else:
+            shares = shares + member.weight * auto.pnu_.predict_proba(X)
+    assert_allclose(auto.predict_proba(X), shares, atol=1e-9)
+    n = 1 / (0.3**2 / 20 + 0.7**2 / 20)
+    assert_allclose(np.log(weights / weights[0]), n * (energies[0] - np.array(energies)), atol=1e-6)
+    assert np.mean(auto.predict(X) == TRUTH) > 0.85
+    assert auto.risk_.low < np.mean(auto.predict(X[40:]) != TRUTH[40:]) < auto.risk_.high
+
+
+@pytest.mark.thorough
+def test_scikit_learn_finds_nothing_to_complain_about():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checks fit fully labelled data, which we warn about
+        results = check_estimator(AutoPNU(("pnu", "logistic"), PNUClassifier(alpha=0.1, centers=20)), on_fail=None)
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+
+
+def test_more_classes_words_sparse_rows_and_another_positive_class():
+    y = np.where(np.arange(200) < 60, THREE, None)
+    model = AutoPNU(("pnu", "logistic", "svm"), QUICK, cv=3, random_state=0).fit(csr_matrix(X), y)
+    assert [member.name for member in model.members_] == ["pnu", "logistic"]
+    assert np.mean(model.predict(csr_matrix(X)) == THREE) > 0.7
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    words = np.where(np.arange(200) < 40, np.where(TRUTH == 1, "a", "b"), None)
+    turned = AutoPNU(("forest", "svm"), prior=0.3, pos_label="a", cv=3, random_state=0).fit(X, words)
+    assert turned.classes_.tolist() == ["b", "a"]
+    assert np.mean(turned.predict(X[40:]) == np.where(TRUTH[40:] == 1, "a", "b")) > 0.85
+
+
+def test_a_saved_model_answers_the_same_and_a_tampered_one_is_refused(auto, tmp_path):
+    pnulearn.save(auto, tmp_path / "model.pnu")
+    again = pnulearn.load(tmp_path / "model.pnu")
+    assert_array_equal(again.predict_proba(X), auto.predict_proba(X))
+    assert again.risk_ == auto.risk_
+    forest = next(member for member in again.members_ if member.name == "forest")
+    for name, place, value in (("left", 0, -1), ("right", 0, 10**9), ("feature", 0, 7), ("threshold", 0, np.nan)):
+        array = getattr(forest.function, name)
+        old, array[place] = array[place], value
+        with pytest.raises(ValueError, match=r"branch|column|finite"):
+            pnulearn.save(again, tmp_path / "broken.pnu")
+        array[place] = old
+    with pytest.raises(TypeError, match="--learner pnu"):
+        pnulearn.onnx.to_onnx(auto)
+    (tmp_path / "cut.pnu").write_bytes((tmp_path / "model.pnu").read_bytes()[:-40])
+    with pytest.raises(ModelFileError):
+        pnulearn.load(tmp_path / "cut.pnu")
+
+
+@pytest.mark.parametrize(
+    "learners, message",
+    [(("tree",), "learners are some of 'pnu', 'forest'"), ((), "each once"), (("pnu", "pnu"), "each once")],
+)
+def test_unknown_learners_are_refused_by_name(learners, message):
+    with pytest.raises(ValueError, match=message):
+        AutoPNU(learners).fit(X, Y)
+
+
+def test_a_class_that_cannot_be_held_out_leaves_no_risk_but_a_model():
+    y = np.where(np.isin(np.arange(200), [1, 2, 4]), TRUTH, np.nan)
+    model = AutoPNU(("logistic",), prior=0.3, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [
+        f"{a:.3f},{b:.3f},{c:.3f},{'' if i >= 40 else 'yes' if TRUTH[i] else 'no'}" for i, (a, b, c) in enumerate(X)
+    ]
+    path.write_text("\n".join(["first,second,third,bought", *lines]))
+    return path
+
+
+@pytest.mark.parametrize("learner", [pytest.param("logistic", marks=pytest.mark.thorough), "auto"])
+def test_the_command_line_fits_reports_and_predicts(learner, table, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    model, page = tmp_path / "model.pnu", tmp_path / "page.html"
+    settings = ["--set", "mix=[0,0.5]", "--set", "alpha=[0.01,0.1]"] if learner == "auto" else []
+    arguments = ["--prior", "0.3", "--learner", learner, "--folds", "3", *settings]
+    assert run("fit", table, "--label", "bought", *arguments, "-m", model, "-r", page, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert list(said["learners"]) == (["logistic"] if learner == "logistic" else list(LEARNERS))
+    assert "<td>logistic</td>" in page.read_text()
+    assert ("svm alone" in page.read_text()) is (learner == "auto")
+    assert run("predict", table, "--model", model, "--only") == 0
+    predicted = capsys.readouterr().out.splitlines()[1:]
+    assert np.mean([line.startswith("yes") for line in predicted] == (TRUTH == 1)) > 0.85
+    assert run("info", model) == 0
+    assert "logistic" in capsys.readouterr().out
+
+
+def test_options_of_pnu_are_refused_for_others(table, capsys):
+    assert run("fit", table, "--label", "bought", "--learner", "svm", "--kernel", "linear") != 0
+    assert "--kernel is for --learner pnu or auto" in " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+def run(*arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["pnulearn", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as end:
+            return end.code or 0
+    return 0
