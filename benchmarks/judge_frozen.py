@@ -5,7 +5,7 @@
 A forest, naive Bayes and logistic regression are fitted to 200 rows of the set magic and frozen; their scores on the
 other rows are the population. Labelled and unlabelled rows are drawn again and again from it at another prior. A block
 is 20 draws of every cell; each is appended to rows.jsonl when it is done, a second run goes on where the first stopped,
-and --blocks 0 only prints. "Estimated prior" is what 30 further rows labelled at random say of it. The
+and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics and ppi. "Estimated prior" is what 30 further rows labelled at random say of it. The
 last table needs ppi-python.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from judge_tables import ACCURACIES, DRAWS, PRIORS, SIZES, report
 from real_sets import real_set
 from scipy.stats import binom
 from sklearn.ensemble import RandomForestClassifier
@@ -40,10 +41,8 @@ MODELS = {
     "bayes": GaussianNB(),
     "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
 }
-PRIORS, SIZES = (0.05, 0.3, 0.5, 0.9), (5, 20, 100)
 PAIRS = (("forest", "bayes"), ("forest", "logistic"), ("forest", "cautious"))
-DRAWS, N_UNLABELED, COSTS = 20, 1000, (5.0, 1.0)
-ACCURACIES = (0.8, 0.9, 0.95)
+N_UNLABELED, COSTS = 1000, (5.0, 1.0)
 Array = np.ndarray
 
 
@@ -95,9 +94,9 @@ def truths(score: Array, prior: float) -> dict[str, float]:
     }
 
 
-def metric_functions(prior: Any, quick: bool) -> dict[str, Callable[[Array, Array], Any]]:
+def metric_functions(prior: Any) -> dict[str, Callable[[Array, Array], Any]]:
     m = metrics
-    cheap: dict[str, Callable[[Array, Array], Any]] = {
+    return {
         "error": lambda y, g: pnu_risk(y, g, prior=prior),
         "cost": lambda y, g: m.pnu_cost(y, g, prior=prior, costs=COSTS),
         "precision": lambda y, g: m.pnu_precision(y, g, prior=prior),
@@ -108,7 +107,6 @@ def metric_functions(prior: Any, quick: bool) -> dict[str, Callable[[Array, Arra
         "average precision": lambda y, g: m.pnu_average_precision(y, g, prior=prior),
         "best threshold": lambda y, g: m.pnu_best_threshold(y, g, prior=prior, costs=COSTS),
     }
-    return cheap if not quick else {name: cheap[name] for name in ("error", "F1")}
 
 
 def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
@@ -123,7 +121,7 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
         seen = rng.binomial(30, prior)
         beliefs = {"known": prior, "estimated": PriorEstimate.of_counts([30 - seen, seen])}
         for kind, belief in beliefs.items():
-            for name, function in metric_functions(belief, quick=False).items():
+            for name, function in metric_functions(belief).items():
                 found = function(y, score[rows])
                 inside = found.low <= truth[name] <= found.high
                 hits.setdefault((name, kind), []).append((inside, found.value, found.high - found.low))
@@ -172,6 +170,48 @@ def compare_block(pair: str, prior: float, n: int, block: int) -> Iterator[dict[
     yield {"metric": "compare", "hits": int(hits), "right": int(verdicts), "mcnemar": int(mcnemar), "draws": 2 * DRAWS}
 
 
+def width_block(model: str, prior: float, percent: int, block: int) -> Iterator[dict[str, Any]]:
+    """Labels as `labels_for_width` asks for: is the interval as wide as was wished?"""
+    scores, y = population()
+    score, rng = scores[model], np.random.default_rng([block, percent, int(100 * prior), len(model), 2])
+    rates = float(np.mean(score[y == 1] <= 0)), float(np.mean(score[y == 0] > 0))
+    wish, truth = percent / 100, truths(score, prior)["error"]
+    needed = metrics.labels_for_width(wish, prior, error_rates=rates, n_unlabeled=N_UNLABELED)
+    hits = width = 0.0
+    for _ in range(2 * DRAWS):
+        rows, labels = draw_rows(rng, prior, needed.n_positive)
+        found = pnu_risk(labels, score[rows], prior=prior)
+        hits += found.low <= truth <= found.high
+        width += found.high - found.low
+    yield {"metric": "width", "hits": hits, "width": width, "labels": needed.n_positive, "draws": 2 * DRAWS}
+
+
+def oracle_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
+    """The least variance of any combination with the helper, if all rates were known; nothing is drawn.
+
+    θ mean_P(a − h) + (1 − θ) mean_N(b − h) + mean_U h, with h any function of the model's decision and the helper's:
+    four cells, multinomial covariances, a linear system. "unlimited" has as many unlabelled rows as one likes.
+    """
+    scores, y = population()
+    fnr, fpr = np.mean(scores[model][y == 1] <= 0), np.mean(scores[model][y == 0] > 0)
+    a, b = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0])  # called negative, twice; called positive
+
+    def spread(share: Array, factor: float) -> Array:
+        return factor * (np.diag(share) - np.outer(share, share))
+
+    for accuracy, (name, n_unlabeled) in product(ACCURACIES, {"": N_UNLABELED, ", unlimited U": np.inf}.items()):
+        positive = np.outer([fnr, 1 - fnr], [1 - accuracy, accuracy]).ravel()
+        negative = np.outer([1 - fpr, fpr], [accuracy, 1 - accuracy]).ravel()
+        covariance = [spread(positive, prior**2 / n), spread(negative, (1 - prior) ** 2 / n)]
+        covariance.append(spread(prior * positive + (1 - prior) * negative, 1 / n_unlabeled))
+        total, drive = sum(covariance), covariance[0] @ a + covariance[1] @ b
+        h = np.linalg.lstsq(total, drive, rcond=1e-10)[0]
+        parts = zip((a - h, b - h, h), covariance, strict=True)
+        alone = a @ covariance[0] @ a + b @ covariance[1] @ b
+        least = sum(float(weights @ part @ weights) for weights, part in parts)
+        yield {"metric": f"{accuracy:.0%}{name}", "square": least, "width": float(alone), "draws": 1}
+
+
 def ppi_block(accuracy: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
     """Labels at random: the error by `pnu_risk` with a helper and by ppi-python, on the same draws."""
     from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
@@ -201,14 +241,17 @@ PARTS: dict[
     str, tuple[Callable[..., Iterator[dict[str, Any]]], tuple[str, ...], tuple[float, ...], tuple[int, ...]]
 ] = {
     "compare": (compare_block, tuple("/".join(pair) for pair in PAIRS), PRIORS, SIZES),
+    "oracle": (oracle_block, tuple(MODELS), PRIORS, SIZES),
+    "width": (width_block, ("forest", "bayes"), (0.05, 0.3, 0.5), (5, 10, 20)),
     "metrics": (metric_block, tuple(MODELS), PRIORS, SIZES),
     "ppi": (ppi_block, ("0.8", "0.9", "0.95"), (0.3, 0.5), (10, 30, 100)),
 }
 
 
-def run(path: Path, blocks: int) -> None:
+def run(path: Path, blocks: int, parts: list[str]) -> None:
     done = {(row["part"], row["of"], row["prior"], row["n"], row["block"]) for row in read(path)}
-    for block, (part, (work, names, priors, sizes)) in product(range(blocks), PARTS.items()):
+    for block, part in product(range(blocks), parts):
+        work, names, priors, sizes = PARTS[part]
         for name, prior, n in product(names, priors, sizes):
             key = (part, name, prior, n, block)
             if key in done:
@@ -229,90 +272,11 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def pooled(rows: list[dict[str, Any]], *names: str) -> dict[tuple[Any, ...], dict[str, float]]:
-    """Sums over all rows that agree in these names."""
-    total: dict[tuple[Any, ...], dict[str, float]] = {}
-    for row in rows:
-        sums = total.setdefault(tuple(row[name] for name in names), {})
-        for name in ("hits", "square", "width", "draws", "right", "mcnemar"):
-            sums[name] = sums.get(name, 0.0) + row.get(name, 0.0)
-    return total
-
-
-def report(rows: list[dict[str, Any]]) -> str:
-    by_part = {part: [row for row in rows if row["part"] == part] for part in PARTS}
-    lines = [
-        "# The judge on frozen models",
-        "",
-        "Written by `python benchmarks/judge_frozen.py`, which says what was done.",
-    ]
-    lines += [
-        "",
-        "## Cover of 95 % intervals",
-        "",
-        "| metric | prior | draws | cover | worst of the cells | draws a cell |",
-    ]
-    lines += ["|---|---|---|---|---|---|"]
-    cells = pooled(by_part["metrics"], "metric", "prior_is", "of", "prior", "n")
-    for (metric, kind), sums in pooled(by_part["metrics"], "metric", "prior_is").items():
-        mine = {key[2:]: cell for key, cell in cells.items() if key[:2] == (metric, kind)}
-        where, worst = min(mine.items(), key=lambda item: item[1]["hits"] / item[1]["draws"])
-        at = f"{where[0]}, prior {where[1]:g}, {where[2]} + {where[2]} labels"
-        lines.append(
-            f"| {metric} | {kind} | {sums['draws']:.0f} | {sums['hits'] / sums['draws']:.3f} | "
-            f"{worst['hits'] / worst['draws']:.2f} ({at}) | {worst['draws']:.0f} |"
-        )
-    lines += [
-        "",
-        "## What a helper is worth",
-        "",
-        "Mean squared error and width of the interval over those of the labels alone.",
-    ]
-    lines += [
-        "",
-        "| prior | labels of each class | U alone | helper right in 80 % | 90 % | 95 % | widths, in this order |",
-    ]
-    lines += ["|---|---|---|---|---|---|---|"]
-    known = [row for row in by_part["metrics"] if row["prior_is"] == "known"]
-    names = ["error", *(f"error, helper right in {accuracy:.0%}" for accuracy in ACCURACIES)]
-    sums = pooled(known, "metric", "prior", "n")
-    for prior, n in product(PRIORS, SIZES):
-        base = sums.get(("error, labels alone", prior, n))
-        if base is None:
-            continue
-        each = [sums[name, prior, n] for name in names]
-        squares = " | ".join(f"{one['square'] / base['square']:.2f}" for one in each)
-        widths = ", ".join(f"{one['width'] / base['width']:.2f}" for one in each)
-        lines.append(f"| {prior:g} | {n} | {squares} | {widths} |")
-    lines += [
-        "",
-        "## Which of two models is better",
-        "",
-        "| models | prior | labels of each class | cover | right verdicts | McNemar |",
-    ]
-    lines += ["|---|---|---|---|---|---|"]
-    for (pair, prior, n), one in pooled(by_part["compare"], "of", "prior", "n").items():
-        shares = [one[name] / one["draws"] for name in ("hits", "right", "mcnemar")]
-        lines.append(f"| {pair} | {prior:g} | {n} | {shares[0]:.2f} | {shares[1]:.2f} | {shares[2]:.2f} |")
-    lines += ["", "## Beside ppi-python", "", "Labels drawn at random, the same draws; the prior is not given."]
-    lines += [
-        "",
-        "| helper right | prior | labels | cover: ours, ppi | root mean square error | width |",
-        "|---|---|---|---|---|---|",
-    ]
-    pairs = pooled(by_part["ppi"], "of", "prior", "n", "metric")
-    for accuracy, prior, n in dict.fromkeys(key[:3] for key in pairs):
-        two = [pairs[accuracy, prior, n, name] for name in ("pnu_risk", "ppi_py")]
-        cover, width = (", ".join(f"{one[k] / one['draws']:.3f}" for one in two) for k in ("hits", "width"))
-        error = ", ".join(f"{np.sqrt(one['square'] / one['draws']):.3f}" for one in two)
-        lines.append(f"| {float(accuracy):.0%} | {prior:g} | {n} | {cover} | {error} | {width} |")
-    return "\n".join(lines)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", type=Path, help="JSON lines that results are appended to")
     parser.add_argument("--blocks", type=int, default=5, help="of 20 draws of every cell; 0 prints only")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which tables to fill")
     options = parser.parse_args()
-    run(options.rows, options.blocks)
+    run(options.rows, options.blocks, options.parts)
     print(report(read(options.rows)))
