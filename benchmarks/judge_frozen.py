@@ -5,8 +5,8 @@
 A forest, naive Bayes and logistic regression are fitted to 200 rows of the set magic and frozen; their scores on the
 other rows are the population. Labelled and unlabelled rows are drawn again and again from it at another prior. A block
 is 20 draws of every cell; each is appended to rows.jsonl when it is done, a second run goes on where the first stopped,
-and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics and ppi. "Estimated prior" is what 30 further rows labelled at random say of it. The
-last table needs ppi-python.
+and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics and ppi; the last needs ppi-python.
+"Estimated prior" is what 30 further rows labelled at random say of it.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
 from pnulearn._files.kinds import MODEL
 from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._learning.at_costs import learn_at_costs
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
@@ -159,6 +160,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        costs: tuple[float, float] | None = None,
     ):
         self.risk = risk
         self.loss = loss
@@ -178,6 +180,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.costs = costs
 
     def fit(
         self,
@@ -221,8 +224,10 @@ class PNUClassifier(PartiallyLabeledClassifier):
         samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)), groups=apart)
         held_out = read_held_out(reader, X_val, y_val, self.sampling)
         names = getattr(reader, "feature_names_in_", None)
-        learnt = learn_from_rows(settings, samples, reader.classes_, held_out=held_out, feature_names=names)
-        return accept(self, learnt)
+        given: dict[str, Any] = {"held_out": held_out, "feature_names": names}
+        if settings.costs is None:
+            return accept(self, learn_from_rows(settings, samples, reader.classes_, **given))
+        return accept(self, learn_at_costs(settings, samples, reader.classes_, settings.costs, **given))
 
     @available_if(_takes_batches)
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PNUClassifier:

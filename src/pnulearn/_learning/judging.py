@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.samples import Samples
+from pnulearn.metrics.costs import EQUAL_COSTS
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.metrics.quality import count_decisions
 from pnulearn.metrics.rates import ContradictedPrior
@@ -24,8 +25,9 @@ def judge_model(
     final_scores: Callable[[AnyArray], AnyArray],
     prior: PriorEstimate,
     tossed: Sequence[int] = (),
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> RiskEstimate | None:
-    """The PNU zero-one risk of a model of two classes, from held-out `scores` (K, n); NaN marks rows without.
+    """The PNU zero-one risk, or cost, of a model of two classes, from held-out `scores` (K, n); NaN marks rows without.
 
     `final_scores` are those of the model itself on any rows: where folds judged other models, it says how far they
     differ.
@@ -33,15 +35,19 @@ def judge_model(
     if rows.n_classes > 2 or np.isnan(scores[0]).all():
         return None
     judged = rows.unlabeled[~np.isnan(scores[0, rows.unlabeled])]
-    risk = held_out_risk(rows, scores[0], prior, tossed)
+    risk = held_out_risk(rows, scores[0], prior, tossed, costs)
     if risk is None or not len(judged):
         return risk
     changed = (final_scores(rows.X[judged])[0] > 0) != (scores[0, judged] > 0)
-    return allow_for_changes(risk, float(np.average(changed, weights=rows.weight[judged])))
+    return allow_for_changes(risk, max(costs) * float(np.average(changed, weights=rows.weight[judged])))
 
 
 def held_out_risk(
-    rows: Samples, scores: AnyArray, prior: PriorEstimate, tossed: Sequence[int] = ()
+    rows: Samples,
+    scores: AnyArray,
+    prior: PriorEstimate,
+    tossed: Sequence[int] = (),
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> RiskEstimate | None:
     """The risk of whatever gave the scores (n,), from the posterior if a class was `tossed`, being never held out."""
     groups = [group[~np.isnan(scores[group])] for group in rows.split()]
@@ -53,7 +59,7 @@ def held_out_risk(
         with suppress(ContradictedPrior):
             return posterior_risk(parts, prior, weights=weights)
     alike = None if rows.groups is None else [rows.groups[group] for group in groups]
-    return estimate_risk(parts, prior, weights=weights, groups=alike)
+    return estimate_risk(parts, prior, weights=weights, groups=alike, costs=costs)
 
 
 def allow_for_changes(risk: RiskEstimate, changed: float) -> RiskEstimate:

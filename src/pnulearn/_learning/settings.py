@@ -17,6 +17,7 @@ from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.candidates import ALPHAS
 from pnulearn.losses import Loss, as_loss
+from pnulearn.metrics.costs import read_costs
 
 CHOICES = {
     "risk": ("pnu", "punu", "pn", "pu", "nu"),
@@ -53,6 +54,7 @@ class Settings:
     n_jobs: int | None
     seed: int
     verbose: int
+    costs: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], seed: int | None = None) -> Settings:
@@ -67,7 +69,9 @@ class Settings:
         alpha, state, loss = rest.pop("alpha"), rest.pop("random_state"), rest.pop("loss")
         alphas = ALPHAS if alpha is None else np.atleast_1d(np.asarray(alpha, dtype=float))
         seed = int(read_random_state(state).randint(2**31)) if seed is None else seed
-        return cls(**rest, loss=as_loss(loss), alphas=alphas, seed=seed)
+        costs = rest.pop("costs", None)
+        costs = None if costs is None else read_costs(costs)
+        return cls(**rest, loss=as_loss(loss), alphas=alphas, seed=seed, costs=costs)
 
     def refuse_beyond_one_pass(self) -> None:
         """Refuse what cannot be learnt from sums."""
@@ -75,6 +79,8 @@ class Settings:
             raise ValueError(
                 f"loss={self.loss.name!r} needs all rows at once. In one pass only loss='squared' can be learnt."
             )
+        if self.costs is not None:
+            raise ValueError("costs need all rows at once: leave them out in one pass, and choose a threshold instead.")
         if not isinstance(self.cv, numbers.Integral) or self.cv < 2:
             raise ValueError(f"In one pass cv is a number of folds, at least 2; got {self.cv!r}.")
         if isinstance(self.centers, str) and self.centers == "all":

@@ -19,3 +19,12 @@ def read_costs(costs: Any) -> tuple[float, float]:
     if values.shape != (2,) or not (np.isfinite(values).all() and (values > 0).all()):
         raise ValueError(f"costs must be two positive numbers, of a missed positive and a false alarm, got {costs!r}.")
     return float(values[0]), float(values[1])
+
+
+def weighted_prior(prior: float, costs: tuple[float, float]) -> float:
+    """The prior of a population in which every class counts what its errors cost: c_fn θ / (c_fn θ + c_fp (1 − θ)).
+
+    >>> weighted_prior(0.5, (4.0, 1.0))
+    0.8
+    """
+    return costs[0] * prior / (costs[0] * prior + costs[1] * (1 - prior))

@@ -1,0 +1,136 @@
+"""Learning where a missed positive and a false alarm cost differently.
+
+With C = c_fn θ + c_fp (1 − θ) and θ' = c_fn θ / C, the cost per row c_fn θ E_P[ℓ(g)] + c_fp (1 − θ) E_N[ℓ(−g)] is C
+times the risk in a population with prior θ', in which the dearer class is more frequent. Rows of U together with the
+labelled rows of that class, taken as unlabelled and weighted to make up the difference, stand for it. So every road to
+a model serves costs, and where positives are dearer the PU part is the table `pu(θ).at_costs(costs)` over C.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pnulearn._arrays import AnyArray
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._learning.doubt import doubt_prior
+from pnulearn._learning.from_rows import learn_from_rows
+from pnulearn._learning.judging import count_held_out, judge_model
+from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.search import Split
+from pnulearn._learning.settings import Settings
+from pnulearn._learning.splits import content_splits, own_splits
+from pnulearn._problem.labels import UNLABELED
+from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.samples import Samples
+from pnulearn.metrics.costs import weighted_prior
+from pnulearn.priors.resolve import resolve_prior
+
+Costs = tuple[float, float]
+
+
+def learn_at_costs(
+    settings: Settings,
+    samples: Samples,
+    classes: AnyArray,
+    costs: Costs,
+    *,
+    held_out: Samples | None = None,
+    feature_names: AnyArray | None = None,
+) -> Learnt:
+    """What `learn_from_rows` learns at these costs; `risk` is the cost per row, the prior is that of the population."""
+    _refuse_unsuited(samples, classes)
+    kept = np.flatnonzero(samples.weight)
+    rows = samples.take(kept)
+    prior = resolve_prior(
+        settings.prior,
+        rows.X,
+        rows.codes,
+        rows.weight,
+        classes=classes,
+        random_state=settings.seed,
+        random_counts=rows.random_counts,
+    )
+    theta = float(prior)
+    cv: Any = settings.cv
+    if held_out is None:
+        keys = row_keys(rows.X, settings.seed, rows.weight)
+        splits = own_splits(settings.cv, samples.codes, kept, samples.groups, settings.seed)
+        splits = splits or content_splits(int(settings.cv), rows, keys, classes, 2)
+        cv = [_with_copies(split, copied_rows(rows, costs), len(kept)) for split in splits]
+    inner = replace(settings, prior=weighted_prior(theta, costs), cv=cv, costs=None)
+    moved = None if held_out is None else weigh_population(held_out, theta, costs)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="prior=.* was given, but")  # of the weighted one; see below
+        learnt = learn_from_rows(
+            inner, weigh_population(rows, theta, costs), classes, held_out=moved, feature_names=feature_names
+        )
+    judged = rows if held_out is None else held_out
+    learnt = _keep_rows(learnt, len(judged.codes))
+    scores = None if learnt.judging_scores is None else learnt.judging_scores[None]
+    doubt = doubt_prior(judged, scores[0], theta) if prior.is_known and scores is not None else None
+    if doubt:
+        warnings.warn(doubt, UserWarning, stacklevel=3)
+    kernel, function = KERNELS[settings.kernel], SimpleNamespace(**learnt.function)
+    return replace(
+        learnt,
+        prior=prior.value,
+        prior_interval=prior.interval,
+        prior_estimate=prior,
+        prior_doubt=doubt,
+        risk=None
+        if scores is None
+        else judge_model(judged, scores, lambda X: kernel.scores(function, X).T, prior, costs=costs),
+        decisions=None if scores is None else count_held_out(judged, scores),
+    )
+
+
+def weigh_population(rows: Samples, prior: float, costs: Costs) -> Samples:
+    """The rows, and copies of the dearer class's labelled ones that stand for what it counts more in the population."""
+    copied = copied_rows(rows, costs)
+    if not len(copied):
+        return replace(rows, at_random=None, groups=None)
+    share = prior if costs[0] > costs[1] else 1 - prior
+    more = abs(costs[0] - costs[1]) / min(costs) * share * rows.weight[rows.population].sum()
+    weight = more * rows.weight[copied] / rows.weight[copied].sum()
+    X = (
+        sparse.vstack([rows.X, rows.X[copied]]).tocsr()
+        if sparse.issparse(rows.X)
+        else np.vstack([rows.X, rows.X[copied]])
+    )
+    codes = np.append(rows.codes, np.full(len(copied), UNLABELED))
+    return Samples(X, codes, np.append(rows.weight, weight), rows.n_classes, rows.sampling)
+
+
+def copied_rows(rows: Samples, costs: Costs) -> AnyArray:
+    """Numbers of the labelled rows of the dearer class; none if there is no population sample to complete."""
+    dearer = int(costs[0] > costs[1])
+    none = costs[0] == costs[1] or not len(rows.population)
+    return np.zeros(0, dtype=int) if none else np.flatnonzero(rows.codes == dearer)
+
+
+def _with_copies(split: Split, copied: AnyArray, n_rows: int) -> Split:
+    """A copy is held out with its row."""
+    train, test = (np.append(part, n_rows + np.flatnonzero(np.isin(copied, part))) for part in split)
+    return train, test
+
+
+def _keep_rows(learnt: Learnt, n_rows: int) -> Learnt:
+    """Scores of the rows that were given, without their copies."""
+    seen, judging = (
+        None if part is None else part[:n_rows] for part in (learnt.validation_scores, learnt.judging_scores)
+    )
+    return replace(learnt, validation_scores=seen, judging_scores=judging)
+
+
+def _refuse_unsuited(samples: Samples, classes: AnyArray) -> None:
+    if len(classes) > 2:
+        raise ValueError(f"costs are for two classes, a missed positive and a false alarm; y has {len(classes)}.")
+    few = [str(name) for name, code in zip(classes.tolist(), (0, 1), strict=True) if np.sum(samples.codes == code) < 2]
+    if few:
+        raise ValueError(f"costs need two labelled rows of each class; class {few[0]!r} has fewer. Label one more.")
