@@ -89,6 +89,11 @@ class PNUClassifier(PartiallyLabeledClassifier):
         seed of the folds and of the choice of centres.
     verbose
         1 reports progress on stderr; 0 does so on a terminal, of long fits; -1 never does.
+    costs
+        what a positive row that is called negative costs, and a negative one that is called positive, e.g. (5, 1); None
+        for equal costs. The model is then the one that costs least, `risk_` is the cost per row, and probabilities are
+        those of a population in which either class counts what its errors cost: the likelier class is the cheaper
+        answer. Two classes, all rows at once.
 
     Attributes
     ----------
