@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 PRIORS, SIZES, ACCURACIES = (0.05, 0.3, 0.5, 0.9), (5, 20, 100), (0.8, 0.9, 0.95)
 DRAWS = 20  # of a cell in a block
@@ -50,6 +51,7 @@ def report(rows: Rows) -> str:
     lines += ["Written by `python benchmarks/judge_frozen.py`, which says what was done."]
     heads = ["metric", "prior", "draws", "cover", "worst of the cells", "draws there"]
     lines += table("Cover of 95 % intervals", WORDS, heads, covers(metrics))
+    lines += ["", unlikely(metrics)]
     heads = ["prior", "labels of each class", "U alone", *(f"helper right in {a:.0%}" for a in ACCURACIES), "widths"]
     lines += table("What a helper is worth", HELPER_WORDS, heads, helped(metrics, by_part["oracle"]))
     heads = ["models", "prior", "labels of each class", "draws", "cover", "right verdicts", "McNemar"]
@@ -71,6 +73,18 @@ def covers(rows: Rows) -> Iterator[list[str]]:
         at = f"{where[0]}, prior {where[1]:g}, {where[2]} + {where[2]} labels"
         cover, least = (one["hits"] / one["draws"] for one in (sums, worst))
         yield [metric, kind, f"{sums['draws']:.0f}", f"{cover:.3f}", f"{least:.2f} ({at})", f"{worst['draws']:.0f}"]
+
+
+def unlikely(rows: Rows, cover: float = 0.93, level: float = 0.001) -> str:
+    """Which cells hold the truth so seldom that chance is no excuse."""
+    cells = pooled(rows, "metric", "prior_is", "of", "prior", "n")
+    found = [
+        f"{key[0]}, {key[1]} prior: {key[2]}, prior {key[3]:g}, {key[4]} + {key[4]} labels"
+        for key, cell in cells.items()
+        if binom.cdf(cell["hits"], cell["draws"], cover) < level
+    ]
+    words = f"Of {len(cells)} cells {len(found)} hold the truth so seldom that it would happen in fewer than one of "
+    return f"{words}{1 / level:,.0f} runs if they covered {cover:g}{': ' if found else '.'}{'; '.join(found)}"
 
 
 def helped(rows: Rows, oracle: Rows) -> Iterator[list[str]]:
