@@ -35,10 +35,27 @@ PARTS = {
     "metrics/interval.py": ["tests/metrics/test_risk.py"],
     "priors/narrowing.py": ["tests/priors/test_narrowing.py"],
 }
+# Where else a change of a part shows, if its own tests do not notice it.
+WIDER = {
+    "_problem": ["tests/problem", "tests/golden", "tests/metrics/test_groups.py", "tests/estimators"],
+    "_learning": ["tests/learning", "tests/golden"],
+    "_solvers": ["tests/solvers", "tests/golden", "tests/estimators/test_every_loss.py"],
+    "metrics": ["tests/metrics"],
+    "priors": ["tests/priors", "tests/report/test_page.py"],
+    "": ["tests/test_theory.py", "tests/metrics", "tests/golden"],
+}
 
 
-def is_killed(part: str, source: str, copy: Path) -> bool:
-    """Whether a test fails with that source in the place of the module."""
+def noticed_by(part: str, source: str, copy: Path) -> str:
+    """Which tests fail with that source in the place of the module: those of its part, others, or none."""
+    if is_killed(part, source, copy, PARTS[part]):
+        return "its own tests"
+    others = WIDER[next(folder for folder in WIDER if part.startswith(folder))]
+    return "other tests" if is_killed(part, source, copy, others) else ""
+
+
+def is_killed(part: str, source: str, copy: Path, tests: list[str]) -> bool:
+    """Whether one of the tests fails with that source in the place of the module."""
     target = copy / "pnulearn" / part
     kept = target.read_text(encoding="utf-8")
     target.write_text(source, encoding="utf-8")
@@ -81,21 +98,22 @@ def _source(part: str) -> str:
 
 
 def summarise(rows: list[dict[str, object]], n_possible: int) -> str:
-    killed = sum(bool(row["killed"]) for row in rows)
+    own, others = (sum(row["noticed"] == by for row in rows) for by in ("its own tests", "other tests"))
     lines = [
         "# Mutants of the core",
         "",
         "Written by `make mutants` (`tests/mutation`): one small change at a time (an operator, a comparison, and for",
-        "or, a sign, min for max) against the tests of its part.",
-        f"{len(rows)} of {n_possible} possible ones were tried, {killed} noticed:",
-        f"score {killed / len(rows):.2f}.",
+        "or, a sign, min for max) against the tests and examples of its part, and then against tests of what uses it.",
+        f"{len(rows)} of {n_possible} possible ones were tried, by chance: {own} were noticed by the part's own tests,",
+        f"{others} by others, {len(rows) - own - others} by none: score {(own + others) / len(rows):.2f}.",
         "",
-        "| part | mutants | noticed |",
-        "|---|---|---|",
+        "| part | mutants | noticed by its own tests | by others |",
+        "|---|---|---|---|",
     ]
-    total, noticed = Counter(r["part"] for r in rows), Counter(r["part"] for r in rows if r["killed"])
-    lines += [f"| {part} | {total[part]} | {noticed[part]} |" for part in PARTS if total[part]]
-    alive = [row for row in rows if not row["killed"]]
+    for part in PARTS:
+        by = Counter(row["noticed"] for row in rows if row["part"] == part)
+        lines += [f"| {part} | {by.total()} | {by['its own tests']} | {by['other tests']} |"] if by else []
+    alive = [row for row in rows if not row["noticed"]]
     lines += ["", "## Not noticed", "", *(f"- {r['part']}, line {r['line']}: {r['change']}" for r in alive)]
     return "\n".join(lines) + "\n"
 
@@ -116,8 +134,8 @@ def main() -> None:
         for part, number, line, change in every[: asked.mutants]:
             if (part, line, change) in done or time.monotonic() - start > asked.seconds:
                 continue
-            killed = is_killed(part, mutate(_source(part), number), copy)
-            rows.append({"part": part, "line": line, "change": change, "killed": killed})
+            noticed = noticed_by(part, mutate(_source(part), number), copy)
+            rows.append({"part": part, "line": line, "change": change, "noticed": noticed})
             print(json.dumps(rows[-1]), file=file, flush=True)
             asked.out.write_text(summarise(rows, len(every)), encoding="utf-8")
 
