@@ -78,8 +78,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/many_rows.py
 	$(PY) benchmarks/sparse_text.py
 	$(PY) benchmarks/prediction.py
-	$(PY) benchmarks/waiting.py losses
-	$(PY) benchmarks/waiting.py rivals
+	$(PY) benchmarks/waiting.py
 	$(PY) benchmarks/command_line.py 200000 --commands predict hand
 
 # uv installs in seconds; pip does the same where uv cannot be had.
