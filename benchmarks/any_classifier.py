@@ -24,7 +24,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from pnulearn import PNUClassifier, PriorAdjusted
+from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn.laboratory.experiments.table_1 import SETS
 from pnulearn.laboratory.experiments.trials import TooFewRows, Trial, counts, draw_trial, load_scaled
 
@@ -40,6 +40,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
 
 
 PNU: dict[str, dict[str, Any]] = {
+    "PN, centres labelled, shares of the labels": {"risk": "pn", "centers": "labeled", "prior": "labeled"},
     "PN, centres labelled": {"risk": "pn", "centers": "labeled"},
     "PN, centres at U too": {"risk": "pn"},
     "PNU, centres labelled": {"centers": "labeled"},
@@ -50,7 +51,8 @@ PNU: dict[str, dict[str, Any]] = {
     "PNU, prior estimated": {"prior": None},
     "PNU, columns both, prior estimated": {"columns": "both", "prior": None},
 }
-METHODS = [f"{name}{kind}" for name in MODELS for kind in ("", ", prior known", ", prior estimated")] + list(PNU)
+AUTO = {"auto": True, "auto, prior estimated": False}  # is the prior known?
+METHODS = [f"{name}{kind}" for name in MODELS for kind in ("", ", prior known", ", prior estimated")] + [*PNU, *AUTO]
 
 
 def measure(trial: Trial, method: str) -> float:
@@ -59,6 +61,8 @@ def measure(trial: Trial, method: str) -> float:
     if method in PNU:
         model: Any = PNUClassifier(**{"prior": trial.prior, "random_state": seed} | PNU[method])
         model.fit(trial.X, trial.y)
+    elif method in AUTO:
+        model = AutoPNU(prior=trial.prior if AUTO[method] else None, random_state=seed).fit(trial.X, trial.y)
     elif method in MODELS:
         model = MODELS[method](seed).fit(trial.X[known], trial.y[known])
     else:
@@ -87,10 +91,10 @@ def draw(cell: dict[str, Any]) -> Trial:
     )
 
 
-def run(path: Path, trials: int, prior: float, words: list[str]) -> None:
-    """Add the rows that are missing."""
+def run(path: Path, trials: int, prior: float, words: list[str], *, exactly: bool = False) -> None:
+    """Add the rows that are missing, of methods that are named `exactly` or by words in their names."""
     done = {(row["set"], row["prior"], row["trial"], method) for row in read(path) for method in row["errors"]}
-    methods = [method for method in METHODS if not words or any(word in method for word in words)]
+    methods = [m for m in METHODS if not words or (m in words if exactly else any(word in m for word in words))]
     with path.open("a") as file:
         for cell in cells(trials):
             missing = [method for method in methods if (*cell.values(), method) not in done]
@@ -132,7 +136,7 @@ def means_table(rows: list[dict[str, Any]], sets: tuple[str, ...]) -> str:
     columns = [prior for prior, errors in found.items() if errors]
     lines = ["| method | " + " | ".join(f"prior {prior}" for prior in columns) + " | mean |"]
     lines.append("|" + "---|" * (len(columns) + 2))
-    for method in METHODS:
+    for method in [name for name in METHODS if any(name in errors for errors in found.values())]:
         numbers = [mean(found[prior][method]) if method in found[prior] else np.nan for prior in columns]
         cells = ["" if np.isnan(n) else f"{n:.1f}" for n in [*numbers, np.mean(numbers)]]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")

@@ -11,7 +11,8 @@ from pnulearn.laboratory.experiments.trials import Trial
 
 def _learner(**parameters: Any) -> Any:
     def learn(trial: Trial) -> PNUClassifier:
-        model = PNUClassifier(prior=trial.prior, centers="all", random_state=trial.seed, **parameters)
+        common: dict[str, Any] = {"prior": trial.prior, "centers": "all", "random_state": trial.seed}
+        model = PNUClassifier(**common | parameters)
         return model.fit(trial.X, trial.y, X_val=trial.X_val, y_val=trial.y_val)
 
     return learn
@@ -26,6 +27,8 @@ for name, title, parameters in (
     ("pn", "PN", {"risk": "pn", **ARG_MIN}),
     ("pu", "PU", {"risk": "pu", **ARG_MIN}),
     ("pn-average", "PN averaged", {"risk": "pn", "selection": "average"}),
+    ("pn-labeled", "PN, centres at labelled rows", {"risk": "pn", "selection": "average", "centers": "labeled"}),
+    ("pnu-both", "PNU averaged, columns as given and as ranks", {"selection": "average", "columns": "both"}),
     ("pnu-ties", "PNU, ties by risk", {"selection": "best"}),
 ):
     register_method(Method(name, title, _learner(**parameters)))
