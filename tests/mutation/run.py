@@ -59,19 +59,8 @@ def is_killed(part: str, source: str, copy: Path, tests: list[str]) -> bool:
     target = copy / "pnulearn" / part
     kept = target.read_text(encoding="utf-8")
     target.write_text(source, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        *PARTS[part],
-        str(target),
-    ]
+    quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *quiet, str(target), *tests]
     paths = f"{copy}{os.pathsep}{ROOT}"
     try:
         result = subprocess.run(
