@@ -76,8 +76,16 @@ class OnCluster:
         """The sum of all results in the order of the parts, added on the workers; None if that cannot be had.
 
         One graph for all partitions of a collection, so that what they have in common is computed once, and one result
-        for the client. Results of a `group` are added up first, groups side by side. Sums have the bits of results that
-        are fetched one by one.
+        for the client. Sums have the bits of results that are fetched one by one.
+
+        Parameters
+        ----------
+        work : function
+            What to do with a part.
+        parts : sequence of Part
+            The parts, in their order.
+        group : int
+            So many results are added up first, groups side by side.
         """
         from distributed import KilledWorker
 
