@@ -129,9 +129,8 @@ def test_other_spellings_of_a_label_are_joined_aloud_by_every_command(capsys, cu
 
 def complete(shell, folder, *words):
     """What bash would offer after these words, through the script that the command itself prints."""
-    script = subprocess.run(
-        [sys.executable, "-m", "pnulearn", "--show-completion", shell], capture_output=True, text=True, check=True
-    ).stdout
+    show = f"'{sys.executable}' -m pnulearn --show-completion; exit $?"  # it looks at the shell that runs it
+    script = subprocess.run([shell, "-c", show], capture_output=True, text=True, check=True).stdout
     binary = folder / "pnulearn"
     binary.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pnulearn "$@"\n')
     binary.chmod(0o755)

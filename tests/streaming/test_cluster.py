@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -32,21 +33,29 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module")
-def cluster():
+@contextmanager
+def two_workers():
     with (
         dask.config.set(SETTINGS),
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=50
         ) as cluster,
+        Client(cluster, set_as_default=False) as client,
     ):
-        yield cluster
+        client.wait_for_workers(2, timeout=PATIENCE)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_workers() as client:
+        yield client
 
 
 @pytest.fixture
-def client(cluster):
-    with Client(cluster) as client:
-        client.wait_for_workers(2, timeout=120)
+def mortal_client():
+    """Of a cluster of its own: Dask does not always start a worker again that was killed."""
+    with two_workers() as client:
         yield client
 
 
@@ -115,18 +124,21 @@ def test_dask_arrays_and_frames_give_the_same_classifier(client):
     assert of_frame.feature_names_in_.tolist() == list(COLUMNS)
 
 
-def test_a_worker_killed_mid_run_changes_nothing(client, source, design, honest, tmp_path):
+@pytest.mark.thorough
+def test_a_worker_killed_mid_run_changes_nothing(mortal_client, source, design, honest, tmp_path):
     marker = str(tmp_path / "died")
-    statistics = collect(source, design, dying(client, marker, when=1500))
+    statistics = collect(source, design, dying(mortal_client, marker, when=1500))
     assert os.path.exists(marker)
     assert_array_equal(statistics.sums, honest.sums)
 
 
 @pytest.mark.thorough
-def test_a_part_that_keeps_killing_workers_is_named_and_the_cluster_lives_on(client, source, design, honest, tmp_path):
+def test_a_part_that_keeps_killing_workers_is_named_and_the_cluster_lives_on(
+    mortal_client, source, design, honest, tmp_path
+):
     with pytest.raises(ClusterError, match=r"rows\.parquet, rows 1000 to 1499 killed 2 workers in a row"):
-        collect(source, design, dying(client, str(tmp_path / "died"), when=1000, always=True))
-    assert_array_equal(collect(source, design, OnCluster(client, PATIENCE)).sums, honest.sums)
+        collect(source, design, dying(mortal_client, str(tmp_path / "died"), when=1000, always=True))
+    assert_array_equal(collect(source, design, OnCluster(mortal_client, PATIENCE)).sums, honest.sums)
 
 
 @pytest.mark.thorough
@@ -222,26 +234,28 @@ def test_what_partitions_have_in_common_is_computed_once_per_pass(client, tmp_pa
     assert n_reads() == 3  # the labels, the sample of rows, the statistics
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("deadly", [False, True])
-def test_sums_that_workers_add_up_have_the_bits_of_results_fetched_one_by_one(client, tmp_path, deadly):
+def test_sums_that_workers_add_up_have_the_bits_of_results_fetched_one_by_one(mortal_client, tmp_path, deadly):
     design = make_design(PNUClassifier(**SMALL), X, Y)
     folders = [tmp_path / name for name in ("a", "b")]
     for folder in folders:
         folder.mkdir()
     source = replace(collection_source(counted_source(folders[0], deadly)[0], None, None), group=4)
-    added = collect(source, design, OnCluster(client, PATIENCE))
-    fetched = collect(source, design, lambda work, parts: OnCluster(client, PATIENCE)(work, parts))
+    added = collect(source, design, OnCluster(mortal_client, PATIENCE))
+    fetched = collect(source, design, lambda work, parts: OnCluster(mortal_client, PATIENCE)(work, parts))
     assert_array_equal(added.sums, fetched.sums)
     assert added.n_rows == len(X)
 
 
-def test_workers_that_all_leave_mid_run_are_missed(cluster, client, source, design):
-    """The last test, for it takes the cluster's workers away."""
+@pytest.mark.thorough
+def test_workers_that_all_leave_mid_run_are_missed(mortal_client, source, design):
     from pnulearn.streaming.passes import part_statistics
 
+    cluster = mortal_client.cluster
     cluster.scheduler.allowed_failures = 100  # a worker that leaves during its work is not the part's fault here
     work = partial(part_statistics, source=source.without_parts(), design=design)
-    results = OnCluster(client, no_workers_seconds=1.0)(work, source.parts)
+    results = OnCluster(mortal_client, no_workers_seconds=1.0)(work, source.parts)
     assert np.isfinite(next(results).sums).all()
     cluster.scale(0)
     with pytest.raises(ClusterError, match="no workers for 1 s"):
