@@ -117,7 +117,8 @@ def test_dask_arrays_and_frames_give_the_same_classifier(client):
     wanted = PNUClassifier(**settings).fit(X, Y).coef_
     frame = dask_frame.from_pandas(table(X, Y).to_pandas(), npartitions=3)
     arrays = (dask_array.from_array(X, chunks=(900, 2)), dask_array.from_array(Y, chunks=1500))
-    of_frame = fit_files(PNUClassifier(**settings), frame, target="label", dtype="float64")
+    with client.as_current():  # the client that is at hand is used
+        of_frame = fit_files(PNUClassifier(**settings), frame, target="label", dtype="float64")
     of_arrays = fit_files(PNUClassifier(**settings), arrays, client=client, dtype="float64")
     assert_allclose(of_frame.coef_, wanted, atol=1e-9)
     assert_allclose(of_arrays.coef_, wanted, atol=1e-9)
