@@ -11,7 +11,7 @@ from tests.problems import COLUMNS, mixture, table, write_parquet
 from pnulearn import PNUClassifier
 from pnulearn.streaming import collect_statistics, fit_statistics
 
-ray = pytest.importorskip("ray")
+ray = pytest.importorskip("ray", reason="Ray is not installed")
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "scaling.md"
 
 
