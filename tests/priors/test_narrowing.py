@@ -79,3 +79,9 @@ def test_the_sentence_says_what_it_costs_only_if_that_is_counted():
     without = after_random_labels(estimate)
     assert not without.is_costly
     assert "cost" not in str(without)
+
+
+@pytest.mark.parametrize("probability", [[], [0.2, 1.1], [-0.1, 0.5], [0.5, np.nan], ["a"], None])
+def test_what_is_no_probability_is_refused(probability):
+    with pytest.raises(ValueError, match="probability must be numbers between 0 and 1"):
+        prior_cost(probability, PriorEstimate.known(0.3))

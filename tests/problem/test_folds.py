@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds
+from pnulearn._problem.folds import PNUStratifiedKFold, assign_folds, read_groups
 from pnulearn._problem.row_keys import row_keys
 
 
@@ -79,3 +79,9 @@ def test_impossible_numbers_of_folds_are_refused(n_splits):
 def test_the_splitter_needs_y():
     with pytest.raises(ValueError, match="needs y"):
         next(PNUStratifiedKFold().split(np.zeros((5, 1))))
+
+
+@pytest.mark.parametrize("groups", [["a", None, "b"], [1.0, np.nan, 2.0], np.array(["a", np.nan, "b"], dtype=object)])
+def test_one_row_without_a_group_is_refused(groups):
+    with pytest.raises(ValueError, match="groups has missing entries"):
+        read_groups(groups, 3)
