@@ -39,3 +39,9 @@ def splits_of(design, name: str, n: int):
     """The folds of a design as splits for PNUClassifier(cv=...)."""
     folds = design.folds(name, 0, n)
     return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(design.n_folds)]
+
+
+def load_arrays(path):
+    """All arrays of an npz file, which is closed again."""
+    with np.load(path) as file:
+        return dict(file)

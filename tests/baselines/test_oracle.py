@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from tests.problems import load_arrays
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM
 from pnulearn.baselines._rival.kernel import gram
@@ -16,8 +17,8 @@ SETS = ("banana", "spambase", "waveform")
 
 @pytest.fixture(scope="module", params=SETS)
 def case(request, shared):
-    data = np.load(shared / "data" / f"{request.param}.npz")
-    oracle = np.load(shared / "oracle" / f"rssl_{request.param}.npz")
+    data = load_arrays(shared / "data" / f"{request.param}.npz")
+    oracle = load_arrays(shared / "oracle" / f"rssl_{request.param}.npz")
     X = data["X"].astype(float)
     span = np.ptp(X, axis=0)
     X = (X - X.min(axis=0)) / np.where(span > 0, span, 1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
+from tests.problems import load_arrays
 
 from pnulearn.baselines.wellsvm.classifier import WellSVM
 
@@ -46,7 +47,7 @@ def test_one_class_for_all_unlabelled_rows_is_worth_a_warning():
 @pytest.mark.parametrize("key, share", [("WellSVM", 0.7), ("WellSVM_lr05", 0.5)])
 def test_it_errs_as_rssl_does_on_the_same_split(shared, name, key, share):
     """RSSL generates labels in another way, so values differ; errors on the 1000 test rows are within one point."""
-    data, oracle = np.load(shared / "data" / f"{name}.npz"), np.load(shared / "oracle" / f"rssl_{name}.npz")
+    data, oracle = load_arrays(shared / "data" / f"{name}.npz"), load_arrays(shared / "oracle" / f"rssl_{name}.npz")
     scaled = data["X"].astype(float)
     width = np.ptp(scaled, axis=0)
     scaled = (scaled - scaled.min(axis=0)) / np.where(width > 0, width, 1)
