@@ -43,6 +43,7 @@ MODELS = {
 }
 PAIRS = (("forest", "bayes"), ("forest", "logistic"), ("forest", "cautious"))
 N_UNLABELED, COSTS = 1000, (5.0, 1.0)
+ENDS = ((-np.inf, np.inf), (-0.5, 0.5))  # of scores, which an infinite end of a range of thresholds is cut to
 Array = np.ndarray
 
 
@@ -78,7 +79,7 @@ def truths(score: Array, prior: float) -> dict[str, float]:
     fnr, fpr = np.mean(score[y == 1] <= 0), np.mean(score[y == 0] > 0)
     weight = np.where(y == 1, prior / np.mean(y == 1), (1 - prior) / np.mean(y == 0))
     found, false, missed = prior * (1 - fnr), (1 - prior) * fpr, prior * fnr
-    cuts = np.unique(score)
+    cuts = np.append(np.nextafter(score.min(), -np.inf), np.unique(score))  # all rows, to none, are called positive
     rates = [np.searchsorted(np.sort(score[y == k]), cuts, "right") / np.sum(y == k) for k in (1, 0)]
     cost = COSTS[0] * prior * rates[0] + COSTS[1] * (1 - prior) * (1 - rates[1])
     return {
@@ -124,7 +125,8 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
             for name, function in metric_functions(belief).items():
                 found = function(y, score[rows])
                 inside = found.low <= truth[name] <= found.high
-                hits.setdefault((name, kind), []).append((inside, found.value, found.high - found.low))
+                low, high = np.clip([found.low, found.high], *ENDS[name == "best threshold"])
+                hits.setdefault((name, kind), []).append((inside, found.value, float(high - low)))
             for accuracy in ACCURACIES[1:2] if kind == "estimated" else ACCURACIES:
                 opinion = np.where(rng.random(len(rows)) < accuracy, classes[rows], 1 - classes[rows])
                 found = pnu_risk(y, score[rows], prior=belief, helper=opinion)

@@ -6,8 +6,10 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
-from pnulearn import PNUClassifier
+from pnulearn import LabeledOnly, PNUClassifier, PriorAdjusted
+from pnulearn.labeling import Labeler
 from pnulearn.streaming import fit_files
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -207,3 +209,26 @@ def test_extreme_imbalance_stays_finite():
     y[:2], y[2:12] = 1, 0
     model = PNUClassifier(prior=1e-6, random_state=0).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (np.ma.masked_array(np.ones((6, 2)), np.eye(6, 2)), "masked cells, the first at row 0"),
+        (np.full((6, 2), np.datetime64("2020-01-01")), "dates or times"),
+        (np.where(np.eye(6, 2), np.nan, 1.0), "row 0, column 0"),
+        (None, "X of type NoneType"),
+    ],
+)
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda X, y: PriorAdjusted(LogisticRegression(), 0.4).fit(X, y),
+        lambda X, y: LabeledOnly(LogisticRegression()).fit(X, y),
+        lambda X, y: LabeledOnly(LogisticRegression()).fit(np.ones((6, 2)), y).predict(X),
+        Labeler,
+    ],
+)
+def test_rows_that_another_model_would_misread_are_refused_with_their_place(take, rows, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        take(rows, [0, 1, 0, 1, None, None])

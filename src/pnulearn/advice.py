@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._machine.extras import import_extra
 from pnulearn._machine.notebook import show_facts
-from pnulearn.metrics.planning import LabelsNeeded, labels_for_width
+from pnulearn.metrics.planning import LabelsNeeded, labels_for_width, read_error_rates
 from pnulearn.metrics.scorer import decode_for
 from pnulearn.priors.given import read_prior
 from pnulearn.priors.narrowing import Narrowing, after_random_labels
@@ -215,7 +215,7 @@ def advise(
     sizes = _checked_sizes(n_positive, n_negative, n_unlabeled)
     belief = read_prior(prior)
     prior = float(belief.mean)
-    rates = _checked_rates(error_rates or ASSUMED_RATES)
+    rates = read_error_rates(ASSUMED_RATES if error_rates is None else error_rates)
     psi = Psi.of_rates(*rates, prior=prior, sizes=sizes)
     labeled_only = replace(psi, unlabeled=0.0)
     both = sizes[0] > 0 and sizes[1] > 0
@@ -301,9 +301,3 @@ def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
         )
     positive, negative, unlabeled = map(int, sizes)
     return positive, negative, unlabeled
-
-
-def _checked_rates(rates: tuple[float, float]) -> tuple[float, float]:
-    if np.shape(rates) != (2,) or not all(isinstance(rate, Real) and 0 < rate < 1 for rate in rates):
-        raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
-    return float(rates[0]), float(rates[1])

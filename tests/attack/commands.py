@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn.cli import run
+from pnulearn.labeling import journal_of
+from pnulearn.labeling.tables import read_task
+from pnulearn.tables import read_table
 from tests.attack.rows import SCORES, X, Y
 
 NAMES = ["a", "b", "c", "said", "label"]
@@ -42,6 +45,11 @@ def workplace() -> Path:
     (folder / "clean.csv").write_bytes(as_csv())
     ask("fit", folder / "clean.csv", "-l", "label", "--drop", "said", *QUICK, "-m", folder / "model.pnu")
     (folder / "empty").mkdir()
+    task = read_task(read_table(folder / "clean.csv"), "label")
+    labeler = task.labeler(journal_of(folder / "clean.csv"), refit_every=0)
+    labeler.next()
+    labeler.answer("yes")
+    labeler.close()
     return folder
 
 

@@ -124,7 +124,7 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
         (["--export", str(table)], "is also FILE"),
         (["--mixture", "random"], "NAME=SHARE"),
         (["--mixture", "randon=1"], "No strategy is called"),
-        (["--goal", "5"], "half-width"),
+        (["--goal", "5"], "goal must lie"),
     ):
         assert run(["label", str(table), "--label", "bought", "--no-open", *options]) in (1, 2)
         assert words in " ".join(capsys.readouterr().err.replace("│", "").split())

@@ -79,3 +79,13 @@ def test_missing_samples():
         pnu_auc(y[:60], score[:60], prior=PRIOR, mix=0.5)
     with pytest.raises(ValueError, match="mix must be a number"):
         pnu_auc(y, score, prior=PRIOR, mix="heuristic")
+
+
+def test_who_does_not_know_the_prior_trusts_unlabelled_rows_less():
+    """The mix of least variance counts in what the prior adds: by brute force over mixes it is the least one."""
+    y, score = draw(40, 40, 2000)
+    vague = (0.1, 0.5)
+    chosen = pnu_auc(y, score, prior=vague)
+    assert abs(chosen.mix) < abs(pnu_auc(y, score, prior=PRIOR).mix)
+    others = [pnu_auc(y, score, prior=vague, mix=mix).stderr for mix in np.linspace(-1, 1, 81)]
+    assert chosen.stderr == pytest.approx(min(others), rel=0.02)

@@ -121,3 +121,10 @@ def test_the_range_of_the_best_threshold_holds_it_with_five_labels_and_crowded_s
         found = pnu_best_threshold(y, np.tanh(4 * (score * 1.6 / GAP)), prior=PRIOR, costs=(5, 1))
         hits.append(found.low <= truth <= found.high)
     assert np.mean(hits) > 0.87
+
+
+def test_the_range_is_open_where_every_row_may_have_to_be_called_positive():
+    y, score = draw(np.random.default_rng(0))
+    found = pnu_best_threshold(y, score, prior=PRIOR, costs=(1e4, 1))
+    assert found.low == -np.inf
+    assert np.isfinite(pnu_best_threshold(y, score, prior=PRIOR, costs=(1, 1)).low)

@@ -17,6 +17,7 @@ ESTIMATE = PriorEstimate.of_range(0.2, 0.4)
 VAGUE = {"estimate": ESTIMATE, "range": (0.2, 0.4), "distribution": beta(6, 14)}
 LINEAR = {"kernel": "linear", "alpha": 0.1, "random_state": 0}
 GOOD, BIASED = (LogisticRegression().fit(X[:24] + shift, TRUTH[:24]) for shift in (0.0, 1.0))
+WEAK = X[:, 0] + 2 * RNG.normal(size=84)  # an AUC near one has no room for doubt
 
 LEARNERS = {
     "PNUClassifier": lambda prior: PNUClassifier(prior=prior, **LINEAR).fit(X, Y),
@@ -27,7 +28,7 @@ LEARNERS = {
 }
 JUDGES = {
     "risk": lambda prior: metrics.pnu_risk(Y, X[:, 0] - 1, prior=prior),
-    "auc": lambda prior: metrics.pnu_auc(Y, X[:, 0], prior=prior),
+    "auc": lambda prior: metrics.pnu_auc(Y, WEAK, prior=prior),
     "precision": lambda prior: metrics.pnu_precision(Y, X[:, 0] - 1, prior=prior),
     "recall": lambda prior: metrics.pnu_recall(Y, X[:, 0] - 1, prior=prior),
     "f1": lambda prior: metrics.pnu_f1(Y, X[:, 0] - 1, prior=prior),

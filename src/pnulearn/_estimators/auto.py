@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.judging import count_held_out, held_out_risk, judge_model
 from pnulearn._learning.tally import Tally, membership
-from pnulearn._problem.folds import assign_folds
+from pnulearn._problem.folds import assign_folds, check_cv
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import row_keys
@@ -150,6 +150,9 @@ class AutoPNU(PartiallyLabeledClassifier):
             Labelled rows that were drawn at random from the population, beside others gathered by class.
         """
         names = _read_names(self.learners)
+        check_cv(self.cv)
+        if not isinstance(self.pnu, PNUClassifier | None):
+            raise TypeError(f"pnu must be a PNUClassifier or None, got {self.pnu!r}.")
         rows = self._read_problem(X, y, sample_weight)
         marked = read_mask(at_random, len(rows.codes))
         rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
@@ -237,7 +240,7 @@ class AutoPNU(PartiallyLabeledClassifier):
 
 
 def _read_names(learners: Any) -> list[str]:
-    names = [learners] if isinstance(learners, str) else list(learners)
+    names = [learners] if isinstance(learners, str) else list(learners) if isinstance(learners, Iterable) else []
     if not names or any(name not in LEARNERS for name in names) or len(set(names)) < len(names):
         raise ValueError(f"learners are some of {', '.join(map(repr, LEARNERS))}, each once, got {learners!r}.")
     return names

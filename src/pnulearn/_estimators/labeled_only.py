@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pnulearn._arrays import AnyArray
-from pnulearn._problem.inputs import read_weights, refuse_no_classifier
+from pnulearn._problem.inputs import explained, read_foreign, read_weights, refuse_no_classifier
 from pnulearn._problem.labels import decode_labels
 
 
@@ -76,11 +76,12 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels = decode_labels(y, self.unlabeled)
         if sample_weight is not None:
             fit_params["sample_weight"] = read_weights(sample_weight, len(labels.codes))
-        X, _ = indexable(X, labels.codes)
+        X, _ = indexable(read_foreign(X), labels.codes)
         rows = labels.labeled
         params = {name: of_rows(value, rows, len(labels.codes)) for name, value in self._route(fit_params).items()}
         known = labels.classes[labels.codes[rows]]
-        self.classifier_ = clone(self.classifier).fit(_safe_indexing(X, rows), known, **params)
+        with explained(X):
+            self.classifier_ = clone(self.classifier).fit(_safe_indexing(X, rows), known, **params)
         self.classes_ = self.classifier_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.classifier_, name):
@@ -98,6 +99,12 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=type(self).__name__).add(classifier=self.classifier, method_mapping=mapping)
 
+    def _ask(self, method: str, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        X = read_foreign(X)
+        with explained(X):
+            return getattr(self.classifier_, method)(X)
+
     def predict(self, X: Any) -> AnyArray:
         """Class labels as they were in y; never the unlabelled marker.
 
@@ -106,8 +113,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array, sparse matrix or data frame (rows, columns)
             Features.
         """
-        check_is_fitted(self)
-        return self.classifier_.predict(X)
+        return self._ask("predict", X)
 
     @_can("decision_function")
     def decision_function(self, X: Any) -> AnyArray:
@@ -118,8 +124,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array, sparse matrix or data frame (rows, columns)
             Features.
         """
-        check_is_fitted(self)
-        return self.classifier_.decision_function(X)
+        return self._ask("decision_function", X)
 
     @_can("predict_proba")
     def predict_proba(self, X: Any) -> AnyArray:
@@ -130,8 +135,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : array, sparse matrix or data frame (rows, columns)
             Features.
         """
-        check_is_fitted(self)
-        return self.classifier_.predict_proba(X)
+        return self._ask("predict_proba", X)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The classifier's own score on the labelled rows. `make_pnu_scorer` uses the unlabelled rows too.

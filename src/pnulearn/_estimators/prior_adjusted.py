@@ -18,8 +18,15 @@ from pnulearn._estimators.labeled_only import of_rows
 from pnulearn._estimators.partially_labeled import labeled_accuracy
 from pnulearn._learning.judging import held_out_risk
 from pnulearn._learning.splits import own_splits
-from pnulearn._problem.folds import assign_folds
-from pnulearn._problem.inputs import read_mask, read_random_state, read_weights
+from pnulearn._problem.folds import assign_folds, check_cv
+from pnulearn._problem.inputs import (
+    explained,
+    read_foreign,
+    read_mask,
+    read_random_state,
+    read_weights,
+    refuse_no_classifier,
+)
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples, Sampling
@@ -125,8 +132,10 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         **fit_params : object
             Passed on to the estimator's `fit`; parameters with one value per row are cut as the rows are.
         """
+        refuse_no_classifier(self.estimator)
+        check_cv(self.cv)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
-        X, _ = indexable(X, labels.codes)
+        X, _ = indexable(read_foreign(X), labels.codes)
         n_rows, seed = len(labels.codes), int(read_random_state(self.random_state).randint(2**31))
         weight = read_weights(sample_weight, n_rows)
         if sample_weight is not None:
@@ -170,7 +179,9 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _log_probabilities(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return self.adjustment_.apply(class_scores(self.estimator_, X, self.classes_))
+        X = read_foreign(X)
+        with explained(X):
+            return self.adjustment_.apply(class_scores(self.estimator_, X, self.classes_))
 
     def decision_function(self, X: Any) -> AnyArray:
         """Log-odds of the positive of two classes in the population, or log-probabilities of more classes.
@@ -239,7 +250,8 @@ class _Work:
         n_rows = len(self.labels.codes)
         params = {name: of_rows(value, rows, n_rows) for name, value in self.fit_params.items()}
         known = self.labels.classes[self.labels.codes[rows]]
-        return clone(self.estimator).fit(_safe_indexing(self.rows.X, rows), known, **params)
+        with explained(self.rows.X):
+            return clone(self.estimator).fit(_safe_indexing(self.rows.X, rows), known, **params)
 
     def cross_fit(self, cv: Any, seed: int) -> AnyArray | None:
         """Held-out scores (n, K) of all rows; None where a class has too few rows to hold any out."""
@@ -250,7 +262,8 @@ class _Work:
             if len(np.unique(codes[train])) < self.rows.n_classes:  # copies of one row are all that the class has
                 return None
             model = self.fit_rows(train)
-            scores[test] = class_scores(model, _safe_indexing(self.rows.X, test), self.labels.classes)
+            with explained(self.rows.X):
+                scores[test] = class_scores(model, _safe_indexing(self.rows.X, test), self.labels.classes)
         return None if np.isnan(scores).any() else scores
 
     def _splits(self, n_folds: int, known: AnyArray, seed: int) -> list[tuple[AnyArray, AnyArray]]:

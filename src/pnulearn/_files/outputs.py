@@ -34,7 +34,7 @@ def check_outputs(
     """
     taken = {name: path for name, path in (inputs or {}).items() if path is not None and str(path) != "-"}
     for output in outputs:
-        _refuse_unwritable(output)
+        refuse_unwritable(output)
         for name, path in taken.items():
             if _is_same(output.path, path):
                 raise ValueError(f"{output.words} is also {name}. Choose another name for one of them.")
@@ -56,7 +56,7 @@ def refuse_other_kind(output: Output, overwrite: bool = False) -> None:
         )
 
 
-def _refuse_unwritable(output: Output) -> None:
+def refuse_unwritable(output: Output) -> None:
     """A missing folder, a folder, a device, a pipe, a circle of links, or a file that is write-protected."""
     real = Path(os.path.realpath(output.path))
     if real.is_symlink():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._basis.views import COLUMNS, GIVEN
 from pnulearn._machine.threads import check_n_jobs
+from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.candidates import ALPHAS
@@ -118,16 +119,8 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
             parameters, name, lambda v: (v >= SMALLEST) & (v <= LARGEST), f"from {SMALLEST:g} to {LARGEST:g}"
         )
     check_n_jobs(parameters["n_jobs"])
-    _check_cv(parameters["cv"])
+    check_cv(parameters["cv"])
     _check_centers(parameters["centers"])
-
-
-def _check_cv(cv: Any) -> None:
-    """A number of folds, a splitter or pairs of row numbers."""
-    if isinstance(cv, str) or not (isinstance(cv, numbers.Integral | Iterable) or hasattr(cv, "split")):
-        raise TypeError(
-            f"cv must be a number of folds such as 5, a scikit-learn splitter, or pairs of row numbers, got {cv!r}."
-        )
 
 
 def _check_centers(centers: Any) -> None:

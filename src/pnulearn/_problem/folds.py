@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -208,6 +209,16 @@ def _row_numbers(part: Any, n_rows: int) -> AnyArray:
         wrong = rows[(rows < 0) | (rows >= n_rows)][0]
         raise ValueError(f"cv names row {wrong}, and X has {n_rows} rows, which are counted from 0.")
     return rows
+
+
+def check_cv(cv: Any) -> None:
+    """A number of folds, a splitter or pairs of row numbers."""
+    if isinstance(cv, str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
+        raise TypeError(
+            f"cv must be a number of folds such as 5, a scikit-learn splitter, or pairs of row numbers, got {cv!r}."
+        )
+    if isinstance(cv, Integral) and cv < 2:
+        raise ValueError(f"cv must be between 2 and the number of rows, got {cv}.")
 
 
 def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray | None = None) -> AnyArray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,30 @@ def refuse_strange(X: Any) -> Any:
     return X if sparse.issparse(X) or _column_kinds(X) else _numbers(X)
 
 
+def read_foreign(X: Any) -> Any:
+    """X for somebody else's model, which may take words and missing cells: masks, dates and None would be misread."""
+    X = unmasked(X, "X")
+    if not sparse.issparse(X) and not _column_kinds(X):
+        _refuse_dates(_as_array(X))
+    return X
+
+
+@contextmanager
+def explained(X: Any) -> Iterator[None]:
+    """What somebody else's model says against X, with the row and column that are in its way."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        words, kind = str(error).splitlines()[0], TypeError if isinstance(error, TypeError) else ValueError
+        try:
+            place = _place_of_trouble(refuse_strange(X))
+        except (TypeError, ValueError) as ours:
+            raise kind(f"The classifier refused X: {words} {ours}") from error
+        if place is None:
+            raise
+        raise kind(f"The classifier refused X: {words} First at {place}. {IMPUTE}") from error
+
+
 def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> AnyArray:
     """Non-negative finite weights, one per row; ones if none were given."""
     if sample_weight is None:
@@ -101,12 +127,10 @@ def read_random_state(random_state: Any) -> np.random.RandomState:
         ) from None
 
 
-def refuse_no_classifier(classifier: Any) -> None:
+def refuse_no_classifier(classifier: Any, name: str = "classifier") -> None:
     """Refuse what scikit-learn could not copy and fit."""
     if isinstance(classifier, type) or not (hasattr(classifier, "fit") and hasattr(classifier, "get_params")):
-        raise TypeError(
-            f"classifier must be a scikit-learn classifier such as LogisticRegression(), got {classifier!r}."
-        )
+        raise TypeError(f"{name} must be a scikit-learn classifier such as LogisticRegression(), got {classifier!r}.")
 
 
 def unmasked(array: Any, name: str) -> Any:
@@ -170,22 +194,31 @@ def _refuse_words(column: Any, name: Any, kind: Any) -> None:
 
 def _numbers(X: Any) -> Any:
     """An array or nested lists as an array; dates and words are refused, for neither becomes a number by itself."""
-    try:
-        values = np.asarray(X)
-    except (TypeError, ValueError):
-        raise ValueError("The rows of X have different lengths: every row needs one number per column.") from None
-    if values.ndim == 0:
-        raise ValueError(f"Expected 2D array of rows and columns, got X of type {type(X).__name__}.")
-    if values.dtype.kind in "mM":
-        raise ValueError(
-            f"X holds dates or times ({values.dtype}). Turn them into numbers first, e.g. days since a fixed day."
-        )
+    values = _as_array(X)
+    _refuse_dates(values)
     if values.dtype.kind in "iu" and values.size and max(values.max(), -int(values.min())) > 2**53:
         warnings.warn("X holds whole numbers beyond 2**53, which lose their last digits.", UserWarning, stacklevel=4)
     if values.dtype.kind not in "OUS" or values.ndim != 2:
         return X
     cells = [[_number(cell, row, column) for column, cell in enumerate(line)] for row, line in enumerate(values)]
     return np.array(cells, dtype=float).reshape(values.shape)
+
+
+def _as_array(X: Any) -> AnyArray:
+    try:
+        values = np.asarray(X)
+    except (TypeError, ValueError):
+        raise ValueError("The rows of X have different lengths: every row needs one number per column.") from None
+    if values.ndim == 0:
+        raise ValueError(f"Expected 2D array of rows and columns, got X of type {type(X).__name__}.")
+    return values
+
+
+def _refuse_dates(values: AnyArray) -> None:
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"X holds dates or times ({values.dtype}). Turn them into numbers first, e.g. days since a fixed day."
+        )
 
 
 def _number(cell: Any, row: int, column: int) -> float:

@@ -13,6 +13,12 @@ from pnulearn._problem.labels import UNLABELED
 Sampling = Literal["case_control", "single_set"]
 
 
+def check_sampling(sampling: Any) -> None:
+    """Refuse what is neither of the two."""
+    if sampling not in ("case_control", "single_set"):
+        raise ValueError(f"sampling must be 'case_control' or 'single_set', got {sampling!r}.")
+
+
 @dataclass(frozen=True)
 class Samples:
     """Rows with their class code (−1 for unlabelled) and weight.
@@ -31,6 +37,9 @@ class Samples:
     sampling: Sampling = "case_control"
     at_random: AnyArray | None = None
     groups: AnyArray | None = None
+
+    def __post_init__(self) -> None:
+        check_sampling(self.sampling)
 
     @property
     def labeled(self) -> AnyArray:

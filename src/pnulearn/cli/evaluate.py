@@ -115,8 +115,9 @@ def evaluate(
     else:
         labels, scores = _column_scores(table, label, score or "", positive, unlabeled, threshold)
     remarks([origins.remark] if origins.remark else [])
-    if prior == "auto" and origins.at_random is not None:
-        theta = random_prior(table, origins.at_random, labels)
+    if origins.at_random is not None:
+        counted = random_prior(table, origins.at_random, labels)
+        theta = counted if prior == "auto" else theta
     dropped = [*origins.drop, origins.at_random or "", origins.weights or ""]
     left = [] if set(head.names) <= {label, *judged, *dropped} else judged  # only scores could tell the prior then
     theta = _from_labels(theta, labels, labels_drawn)

@@ -66,20 +66,26 @@ def label(
     refuse_outputs(
         {"--export": (export, "a table")}, overwrite, file=[file], **{} if model is None else {"model": model}
     )
+    from pnulearn._files.outputs import Output, refuse_unwritable
     from pnulearn.labeling.journal import journal_of
+    from pnulearn.labeling.strategies import read_mixture
+    from pnulearn.priors.given import read_share
 
+    shares, goal = read_shares(mixture), read_share(goal, "goal")
+    read_mixture(shares)
+    place = journal or journal_of(file)
+    refuse_unwritable(Output(place, "a journal", "The journal"))
     task, fitted = _read_task(
         open_table(file, missing, encoding, delimiter, no_header), label, classes, positive, model, drop
     )
     remarks(task.remarks)
-    place = journal or journal_of(file)
     if export is not None:
         _export(task, place, export, json)
         return
     labeler = task.labeler(
         place,
         model=fitted,
-        mixture=read_shares(mixture),
+        mixture=shares,
         goal=goal,
         labels=(labels or Drawn.chosen).value,
         refit_every=0,
@@ -88,7 +94,7 @@ def label(
     _serve(task, labeler, Path(file), port, open_browser, json)
 
 
-def read_shares(text: str | None) -> dict[str, float] | None:
+def read_shares(text: str | None) -> dict[Any, float] | None:
     """Shares of strategies by name.
 
     >>> read_shares("random=0.6,margin=0.4")

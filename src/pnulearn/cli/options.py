@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -227,6 +228,8 @@ def open_batches(
     from pnulearn.tables import read_batches
 
     delimiter = "\t" if delimiter in ("tab", r"\t") else delimiter
+    if not isfinite(stream_above):
+        raise typer.BadParameter(f"--stream-above is a number of MB, such as 32; got {stream_above}.")
     return read_batches(
         file,
         missing=tuple(missing),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Integral
 from threading import RLock
 from typing import Any
 
@@ -222,8 +223,10 @@ class Interview:
         number = draw.number if isinstance(draw, Draw) else draw
         if number is None:
             number = next((n for n in self.book.pending if self._desk.holder(n) == who), None)
-        if number is None or not 0 <= number < len(self.book.draws):
-            raise ValueError("No row is waiting for an answer: call next() first.")
+        if number is None:
+            raise ValueError(f"No row is waiting for an answer{f' of {who}' if who else ''}: call next() first.")
+        if not isinstance(number, Integral) or not 0 <= number < len(self.book.draws):
+            raise ValueError(f"draw={draw!r} is no draw of this labelling: pass what next() returned, or its number.")
         return number
 
     def _write(self, event: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pnulearn._files.locks import take_lock
+from pnulearn._files.outputs import Output, refuse_unwritable
 
 SUFFIX = ".labels.jsonl"
 VERSION = 1
@@ -53,6 +54,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
+        refuse_unwritable(Output(path, "a journal", "The journal"))
         self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (it stays open)
         try:
             if not take_lock(self._file):

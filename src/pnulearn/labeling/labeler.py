@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from pnulearn._arrays import AnyArray
+from pnulearn._numbers import read_count
+from pnulearn._problem.inputs import read_features, refuse_no_classifier
 from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM, Draw, Sample
 from pnulearn.labeling.interview import Interview
@@ -20,6 +23,7 @@ from pnulearn.labeling.learner import Learner, Opinion, default_model
 from pnulearn.labeling.standing import Goal, Standing, forecast
 from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
 from pnulearn.labeling.urn import Urn
+from pnulearn.priors.given import read_share
 
 # Power of the weights in training. One makes the training risk unbiased and noisy, nought ignores how rows were chosen;
 # one half had the lowest error on the sets that it was chosen on (results/labeling-loop.md).
@@ -93,19 +97,19 @@ class Labeler:
         refit_every: int | None = None,
         random_state: int = 0,
     ) -> None:
-        self.X = X if hasattr(X, "tocsr") else np.asarray(X, dtype=float)
-        self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
+        self.X = read_features(BaseEstimator(), X, reset=True)
         self.n_rows = int(self.X.shape[0])
         self.classes, self.given = _read_given(y, classes, self.n_rows)
         self.mixture = read_mixture(mixture)
-        self.goal = goal if isinstance(goal, Goal) else Goal(error=float(goal))
-        self.goal.refuse_impossible()
-        self.confidence = _read_confidence(confidence)
-        self.refit_every = refit_every
-        self.seed = int(random_state)
+        self.goal = _read_goal(goal)
+        self.confidence = read_share(confidence, "confidence")
+        self.refit_every = None if refit_every is None else read_count("refit_every", refit_every, 0)
+        self.seed = read_count("random_state", random_state, 0)
+        if model is not None:
+            refuse_no_classifier(model, "model")
         self.history: list[Standing] = []
         self._learner = Learner(self.X, len(self.classes), model or default_model(self.seed), self.seed)
-        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, int(n_random))
+        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, read_count("n_random", n_random, 0))
         self._interview = Interview(self._urn, self.classes)
         self._opinion = Opinion(None, None, np.zeros(0, dtype=int))
         self._n_fitted = -1
@@ -218,9 +222,7 @@ class Labeler:
         goal : float or Goal
             The half-width of the error's interval, or of more.
         """
-        wished = goal if isinstance(goal, Goal) else Goal(error=float(goal))
-        wished.refuse_impossible()
-        self.goal = wished
+        self.goal = _read_goal(goal)
         if self.history:
             self.history[-1] = self._aimed(self.history[-1])
 
@@ -394,7 +396,7 @@ def _read_given(
     """Class names and the codes of labels that are there already."""
     if classes is not None and len(set(classes)) < max(2, len(classes)):
         raise ValueError(f"Two different classes or more are needed, got {list(classes)}.")
-    if y is None or all(is_missing(value) for value in np.asarray(y, dtype=object)):
+    if y is None or all(is_missing(value) for value in np.asarray(y, dtype=object).ravel()):
         if classes is None:
             raise ValueError("Without any label nobody knows the classes: pass classes=['no', 'yes'], say.")
         return list(classes), np.full(n_rows, UNLABELED)
@@ -404,7 +406,8 @@ def _read_given(
     return labels.classes.tolist(), labels.codes
 
 
-def _read_confidence(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}.")
-    return float(confidence)
+def _read_goal(goal: float | Goal) -> Goal:
+    if isinstance(goal, Goal):
+        goal.refuse_impossible()
+        return goal
+    return Goal(error=read_share(goal, "goal"))

@@ -163,7 +163,7 @@ def _name(key: str | Strategy) -> str:
 
 
 def _find(key: str | Strategy) -> Strategy:
-    if not isinstance(key, str):
+    if callable(key):
         return key
     if key not in STRATEGIES:
         raise ValueError(f"No strategy is called {key!r}. Choose among {', '.join(STRATEGIES)}, or pass a function.")

@@ -157,7 +157,7 @@ def restore(task: Task, journal: str | Path, **options: Any) -> Labeler:
         Parameters of `Labeler`.
     """
     if not Path(journal).exists():
-        raise JournalError(f"There is no journal {Path(journal).name!r} beside the table: nothing was labelled yet.")
+        raise JournalError(f"There is no journal {str(journal)!r}: nothing was labelled yet.")
     events = read_journal(journal, {"classes": task.classes, **task.about})
     labels = "random" if events and events[0].get("n_given") else "chosen"
     labeler = Labeler(task.X, task.y, classes=task.classes, labels=labels, refit_every=0, **options)

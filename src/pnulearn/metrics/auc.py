@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn.metrics.estimate import RiskEstimate, logit_interval, normal_interval
+from pnulearn.metrics.estimate import RiskEstimate, logit_interval
 from pnulearn.metrics.rates import N_PRIORS
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.priors.estimate import PriorEstimate
@@ -71,16 +71,14 @@ def pnu_auc(
     groups = split_scored_rows(y_true, unlabeled, pos_label)
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
     wins = pairs_won(*samples)
-    eta = _choose_mix(wins, prior, mix)
+    eta = _choose_mix(wins, belief, mix)
     weights, constant = _combination(eta, prior)
     _refuse_empty(weights, samples, eta)
     value = float(weights @ _shares(wins)) + constant
     stderr = float(np.hypot(_stderr(weights, wins), _drift(eta, belief, wins)))
-    low, high = normal_interval(value, stderr, confidence)
     edge = max(stderr, 0.5 / (len(samples[0]) + len(samples[1])))
-    bent_low, bent_high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)
-    low, high = max(min(low, bent_low), 0.0), min(max(high, bent_high), max(value, 1.0))
-    return RiskEstimate(value, stderr, low, high, eta, confidence=confidence)
+    low, high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)
+    return RiskEstimate(value, stderr, min(low, value), max(high, value), eta, confidence=confidence)
 
 
 def pairs_won(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> list[AnyArray]:
@@ -145,7 +143,7 @@ def _combination(mix: float, prior: float) -> tuple[AnyArray, float]:
     return weights, -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
 
 
-def _choose_mix(wins: Sequence[AnyArray], prior: float, mix: Any) -> float:
+def _choose_mix(wins: Sequence[AnyArray], belief: PriorEstimate, mix: Any) -> float:
     if isinstance(mix, Real) and -1 <= float(mix) <= 1:
         return float(mix)
     if mix != "optimal":
@@ -154,15 +152,16 @@ def _choose_mix(wins: Sequence[AnyArray], prior: float, mix: Any) -> float:
     if forced is not None:
         return forced
     covariance = _covariance(wins, PSEUDO_ROWS)
-    return min((_best_side(side, prior, covariance) for side in (1, -1)), key=lambda found: found[1])[0]
+    sides = (_best_side(side, float(belief.mean), covariance, _drift(side, belief, wins) ** 2) for side in (1, -1))
+    return min(sides, key=lambda found: found[1])[0]
 
 
-def _best_side(side: int, prior: float, covariance: AnyArray) -> tuple[float, float]:
-    """The mix of that sign with the least variance, and that variance."""
+def _best_side(side: int, prior: float, covariance: AnyArray, drift: float) -> tuple[float, float]:
+    """The mix of that sign with the least variance, and that variance; `drift` is what the prior adds at ±1."""
     base, step = _combination(0, prior)[0], _combination(side, prior)[0] - _combination(0, prior)[0]
-    share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step), 0, 1))
+    share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step + drift), 0, 1))
     weights = base + share * step
-    return side * share, float(weights @ covariance @ weights)
+    return side * share, float(weights @ covariance @ weights) + drift * share**2
 
 
 def _refuse_empty(weights: AnyArray, samples: Sequence[AnyArray], mix: float) -> None:

@@ -15,7 +15,10 @@ def read_costs(costs: Any) -> tuple[float, float]:
     >>> read_costs((5, 1))
     (5.0, 1.0)
     """
-    values = np.asarray(costs, dtype=float) if np.ndim(costs) == 1 else np.zeros(0)
+    try:
+        values = np.asarray(costs, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
     if values.shape != (2,) or not (np.isfinite(values).all() and (values > 0).all()):
         raise ValueError(f"costs must be two positive numbers, of a missed positive and a false alarm, got {costs!r}.")
     return float(values[0]), float(values[1])

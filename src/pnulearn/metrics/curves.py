@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pnulearn._arrays import FloatArray
 from pnulearn._machine.extras import import_extra
 from pnulearn.metrics.costs import read_costs
 from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.score_draws import ScoreDraws, draw_bins, draw_scores, envelope, lower_band
+from pnulearn.metrics.score_draws import ScoreDraws, draw_bins, draw_scores, envelope
 from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
@@ -178,11 +179,14 @@ def pnu_reliability(
     **options : object
         unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
-    belief = read_prior(prior)
+    belief, confidence = read_prior(prior), read_share(confidence, "confidence")
+    if not isinstance(n_bins, Integral) or n_bins < 1:
+        raise ValueError(f"n_bins must be a whole number from 1 on, got {n_bins!r}.")
     scores, weights = _read(y_true, y_score, **options)
     if min(g.min(initial=0) for g in scores) < 0 or max(g.max(initial=0) for g in scores) > 1:
         raise ValueError("A reliability diagram needs probabilities between 0 and 1, e.g. predict_proba(X)[:, 1].")
     usual = scores[2] if len(scores[2]) else np.concatenate(scores[:2])
+    n_bins = min(int(n_bins), len(usual))
     edges = np.unique(np.quantile(usual, np.linspace(0, 1, n_bins + 1)[1:-1], method="inverted_cdf"))
     cuts = np.concatenate([[-np.inf], edges[edges < usual.max()], [np.inf]])
     share = draw_bins(scores, belief, weights, cuts)
@@ -211,8 +215,8 @@ def pnu_best_threshold(
     """The threshold at which errors cost least, and the range in which the best one lies.
 
     A threshold belongs to the range unless its cost is greater than that of the estimated best by more than chance
-    explains, for all thresholds at once: the range holds the best one more often than promised, and in no cell of
-    `results/judge.md` less often.
+    explains, and so does what lies between two of them. An end is infinite where it may be best to call every row
+    positive, or none.
 
     Parameters
     ----------
@@ -234,12 +238,12 @@ def pnu_best_threshold(
     cost = draws.cost(read_costs(costs))
     best = int(np.argmin(cost[0]))
     gap = cost - cost[:, [best]]
-    kept = np.flatnonzero(np.minimum(lower_band(gap[1:], confidence), gap[0]) <= ROUNDING)
+    least = np.quantile(gap[1:], (1 - confidence) / 2, axis=0)
+    kept = np.flatnonzero(np.minimum(least, gap[0]) <= ROUNDING)
     likely = draws.thresholds[np.argmin(cost[1:], axis=1)]
-    around = np.clip([kept.min() - 1, kept.max() + 1], 0, len(draws.thresholds) - 1)  # what lies between was not tried
-    low, high = draws.thresholds[around]
-    value = float(draws.thresholds[best])
-    return Estimate(value, float(likely.std()), min(float(low), value), max(float(high), value), confidence=confidence)
+    ends = np.concatenate([[-np.inf], draws.thresholds, [np.inf]])  # one further on either side: what is between was
+    low, high = float(ends[kept.min()]), float(ends[kept.max() + 2])  # not tried
+    return Estimate(float(draws.thresholds[best]), float(likely.std()), low, high, confidence=confidence)
 
 
 def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, Any]:
@@ -269,15 +273,17 @@ def _average_precision(draws: ScoreDraws) -> FloatArray:
 
 
 def _summary(values: FloatArray, confidence: float) -> Estimate:
-    """An estimate (first) and its draws; half a row at either end pulls these down, so they are moved back as well."""
+    """An estimate (first) and its draws; half a row at either end pulls these down, so they are moved half way back.
+
+    Measured on phoneme: 95 % intervals of average precision hold the truth in .96 and .97 (prior known, estimated); .93
+    and .94 when moved all the way, .90 with five labels of each class.
+    """
     read_share(confidence, "confidence")
     inside = logit(np.clip(values, 1e-4, 1 - 1e-4))
-    drawn = expit(inside[1:] - np.median(inside[1:]) + inside[0])
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    wide = np.quantile(values[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
+    drawn = expit(inside[1:] + (inside[0] - np.median(inside[1:])) / 2)
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
     value = float(values[0])
-    low, high = min(float(low), float(wide[0]), value), max(float(high), float(wide[1]), value)
-    return Estimate(value, float(values[1:].std()), low, high, confidence=confidence)
+    return Estimate(value, float(values[1:].std()), min(low, value), max(high, value), confidence=confidence)
 
 
 def _curve(name: str, x: FloatArray, curves: FloatArray, area: Estimate, confidence: float) -> Curve:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._problem.inputs import unmasked
 
 LABEL_ODDS = 1.5  # log-odds that a label is given before calibration: right in four of five rows
 LEAST_SHARE = 0.01  # a probability below this is not taken for certainty
@@ -53,8 +54,8 @@ def read_opinions(helper: Any, classes: AnyArray, n_rows: int) -> FloatArray:
 def _columns(helper: Any) -> list[AnyArray]:
     """A column per helper, from one array, a table of several, or a mapping from names to arrays."""
     if hasattr(helper, "items") and not hasattr(helper, "dtype") and not hasattr(helper, "shape"):
-        return [np.asarray(column) for column in helper.values()]
-    values = np.asarray(helper)
+        return [np.asarray(unmasked(column, "helper")) for column in helper.values()]
+    values = np.asarray(unmasked(helper, "helper"))
     if values.ndim not in (1, 2) or values.shape[0] == 0:
         raise ValueError(f"helper must have one column per second model, got an array of shape {values.shape}.")
     return [values] if values.ndim == 1 else list(values.T)

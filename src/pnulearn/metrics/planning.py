@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from math import sqrt
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+from pnulearn._numbers import read_count
 from pnulearn.metrics.rates import ContradictedPrior, rates_under, weighted_quantiles
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
@@ -94,11 +96,12 @@ def labels_for_width(
     95 % interval of the error no wider than 0.1: 79 labelled positive and 79 labelled negative rows in all.
     """
     belief, wish = read_prior(prior), read_share(width, "width")
+    rates, n_unlabeled = read_error_rates(error_rates), read_count("n_unlabeled", n_unlabeled, 0)
     _check_drawn(drawn)
     read_share(confidence, "confidence")
 
     def expected(n: int) -> float:
-        return expected_width(n, belief, error_rates, n_unlabeled, drawn, confidence)
+        return expected_width(n, belief, rates, n_unlabeled, drawn, confidence)
 
     n = _first(lambda n: expected(n) <= wish) if expected(MOST_LABELS) <= wish else None
     if n is None:
@@ -179,7 +182,11 @@ def labels_for_difference(
     """
     gap, share = read_share(difference, "difference"), read_share(disagreement, "disagreement")
     if gap > share:
-        raise ValueError(f"Models that disagree on {share:g} of the rows cannot differ by {gap:g} in their errors.")
+        raise ValueError(
+            f"difference={gap:g} is more than disagreement={share:g}: models that disagree on so few rows cannot "
+            "differ so much in their errors."
+        )
+    n_unlabeled = read_count("n_unlabeled", n_unlabeled, 0)
     theta, level = float(read_prior(prior).mean), read_share(power, "power")
     _check_drawn(drawn)
     z = float(ndtri((1 + read_share(confidence, "confidence")) / 2))
@@ -218,6 +225,13 @@ def _needed(n: int, prior: float, drawn: Drawn, reached: float, wish: str) -> La
         positive = round(n * prior)
         return LabelsNeeded(positive, n - positive, drawn, reached, wish)
     return LabelsNeeded(n, n, drawn, reached, wish)
+
+
+def read_error_rates(rates: Any) -> tuple[float, float]:
+    """The shares of positives and of negatives that a model gets wrong."""
+    if np.shape(rates) != (2,) or not all(isinstance(rate, Real) and 0 < float(rate) < 1 for rate in rates):
+        raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
+    return float(rates[0]), float(rates[1])
 
 
 def _check_drawn(drawn: str) -> None:

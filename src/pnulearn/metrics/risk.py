@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.folds import read_groups
-from pnulearn._problem.samples import Sampling
+from pnulearn._problem.samples import Sampling, check_sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics.belief import Kind, posterior_errors, under_belief
 from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
@@ -127,8 +127,7 @@ def pnu_risk(
 
 def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
     """What is known about the prior, together with what labels drawn at random say."""
-    if sampling not in ("case_control", "single_set"):
-        raise ValueError(f"sampling must be 'case_control' or 'single_set', got {sampling!r}.")
+    check_sampling(sampling)
     if prior is None and sampling == "case_control":
         raise ValueError(
             "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). If the "

@@ -155,14 +155,6 @@ def _move(shares: Sequence[FloatArray], sizes: FloatArray, prior: FloatArray) ->
     return shares[0] + prior * spread[0] / total * gap, shares[1] + (1 - prior) * spread[1] / total * gap
 
 
-def lower_band(draws: FloatArray, confidence: float) -> FloatArray:
-    """What that share of whole curves (draws, points) stays at or above, of equal rank at every point."""
-    n, ordered = len(draws), np.sort(draws, axis=0)
-    pairs = zip(ordered.T, draws.T, strict=True)
-    depth = np.min([np.searchsorted(column, values, "right") - 1 for column, values in pairs], axis=0)
-    return ordered[int(np.sort(depth)[int((1 - confidence) * n)])]
-
-
 def envelope(draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
     """A band that holds that share of whole curves (draws, points), as narrow at every point as ranks allow.
 

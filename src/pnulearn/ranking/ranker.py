@@ -120,7 +120,9 @@ class PNURanker(PartiallyLabeledClassifier):
         basis = self._choose_basis(samples, keys)
         estimate = resolve_prior(self.prior, samples.X, samples.codes, classes=self.classes_, random_state=seed)
         self.prior_, self.prior_interval_, self.prior_estimate_ = estimate.value, estimate.interval, estimate
-        folds = assign_folds(samples.codes, self.cv, keys)
+        folds = np.unique(assign_folds(samples.codes, self.cv, keys), return_inverse=True)[1]
+        if not folds.any():  # copies are held out together
+            raise ValueError("All rows of X are identical, so none can be held out. Check the columns of X.")
         with one_blas_thread():  # many small systems
             search = PairSearch(basis, samples, folds, float(estimate), mixes, self._alphas, as_loss(self.loss))
             self.search_ = search.tabulate(self.selection, np.unique(folds).tolist())
@@ -172,6 +174,7 @@ class PNURanker(PartiallyLabeledClassifier):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}.")
         read_numbers("mix", self.mix, MIXES, -1, 1)
+        read_numbers("bandwidth", self.bandwidth, np.ones(1), SMALLEST, LARGEST)
         _ = self._alphas
 
     def _possible_mixes(self, samples: Samples) -> AnyArray:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.inputs import read_random_state
-from pnulearn._problem.samples import Sampling, population_of
+from pnulearn._problem.samples import Sampling, check_sampling, population_of
 from pnulearn.torch.codes import GROUPS
 
 
@@ -57,8 +57,7 @@ class PNUBatchSampler(torch.utils.data.Sampler):
         sampling: Sampling = "case_control",
         random_state: Any = None,
     ):
-        if sampling not in ("case_control", "single_set"):
-            raise ValueError(f"sampling must be 'case_control' or 'single_set', got {sampling!r}.")
+        check_sampling(sampling)
         values = np.asarray(codes)
         if values.ndim != 1 or not len(values) or not np.isin(values, list(GROUPS.values())).all():
             raise ValueError("codes must be a row of 1, 0 and -1 (positive, negative, unlabelled): see label_codes.")

@@ -16,6 +16,25 @@ BASES: dict[str, tuple[str, ...]] = {
     "predict": ("predict", "clean.csv", "-m", "model.pnu", "--json"),
     "evaluate": ("evaluate", "clean.csv", "-l", "label", "-m", "model.pnu", "--prior", "0.4", "--json"),
     "evaluate_scores": ("evaluate", "clean.csv", "-l", "label", "-s", "said", "--prior", "0.4", "--json"),
+    "fit_learner": (
+        "fit",
+        "clean.csv",
+        "-l",
+        "label",
+        "--drop",
+        "said",
+        "--prior",
+        "0.4",
+        "--learner",
+        "logistic",
+        "--json",
+    ),
+    "fit_stream": ("fit", "clean.csv", "-l", "label", "--drop", "said", *QUICK, "--stream-above", "0", "--json"),
+    "predict_stream": ("predict", "clean.csv", "-m", "model.pnu", "--stream-above", "0", "--json"),
+    "evaluate_stream": (
+        *("evaluate", "clean.csv", "-l", "label", "-m", "model.pnu", "--prior", "0.4", "--stream-above", "0", "--json"),
+    ),
+    "label": ("label", "clean.csv", "-l", "label", "--no-open", "--export", "labelled.csv", "--overwrite", "--json"),
     "compare": ("compare", "clean.csv", "-l", "label", "-m", "model.pnu", "-s", "said", "--prior", "0.4", "--json"),
     "prior": ("prior", "clean.csv", "-l", "label", "--drop", "said", "--json"),
     "advise": ("advise", "clean.csv", "-l", "label", "--prior", "0.4", "--json"),
@@ -25,12 +44,14 @@ BASES: dict[str, tuple[str, ...]] = {
     "reproduce": ("reproduce", "figure-1", "--quick", "--trials", "1", "--out", "experiments"),
     "datasets": ("datasets", "--json"),
 }
-LEARN = ("fit", "columns", "evaluate", "evaluate_scores", "compare", "prior", "advise")
+STREAM = ("fit_stream", "evaluate_stream")
+LEARN = ("fit", "columns", "evaluate", "evaluate_scores", "compare", "prior", "advise", "fit_learner", *STREAM)
 GROUPS: dict[str, Any] = {
     "LEARN": LEARN,
-    "PRIOR": ("fit", "evaluate", "evaluate_scores", "compare", "advise", "advise_numbers"),
-    "TABLE": (*LEARN, "predict"),
+    "PRIOR": ("fit", "evaluate", "evaluate_scores", "compare", "advise", "advise_numbers", "fit_learner", *STREAM),
+    "TABLE": (*LEARN, "predict", "predict_stream", "label"),
     "MODEL": ("predict", "evaluate", "compare"),
+    "STREAMED": ("fit", "predict", "evaluate"),
     "ALL": tuple(BASES),
 }
 
@@ -43,7 +64,9 @@ def answer(input: str, entry: str) -> Any:
 def _placed(word: str) -> str:
     """FOLDER stands for the workplace, and a file that is there for its path."""
     place = workplace()
-    if word in ("experiments", "exported.onnx") or (word and "/" not in word and (place / word).is_file()):
+    if word in ("experiments", "exported.onnx", "labelled.csv") or (
+        word and "/" not in word and (place / word).is_file()
+    ):
         return str(place / word)
     return word.replace("FOLDER", str(place))
 

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from pnulearn import (
+    AutoPNU,
     LabeledOnly,
     PNUStratifiedKFold,
+    PriorAdjusted,
     advise,
     advise_for,
     estimate_prior,
@@ -26,12 +29,34 @@ from pnulearn import (
     risks,
     theory,
 )
-from pnulearn.metrics import compare, estimate_risk, pnu_auc, pnu_f1, pnu_precision, pnu_recall, pnu_risk
+from pnulearn.labeling import Labeler
+from pnulearn.metrics import (
+    compare,
+    estimate_risk,
+    labels_for_difference,
+    labels_for_width,
+    pnu_auc,
+    pnu_average_precision,
+    pnu_best_threshold,
+    pnu_confusion,
+    pnu_cost,
+    pnu_f1,
+    pnu_precision,
+    pnu_recall,
+    pnu_reliability,
+    pnu_risk,
+    pnu_roc_curve,
+    pnu_specificity,
+    suspicious_rows,
+)
+from pnulearn.ranking import PNURanker
 from pnulearn.streaming import fit_files, predict_files
 from tests.attack.models import RIVALS, model, quick
 from tests.attack.rows import SCORES, X, Y
 
-NAMES = {"np": np, "pd": pd, "stats": stats, "X": X, "Y": Y, "priors": priors, "nan": np.nan, "inf": np.inf}
+NAMES = {"np": np, "pd": pd, "stats": stats, "X": X, "Y": Y, "priors": priors, "nan": np.nan, "inf": np.inf} | {
+    "LogisticRegression": LogisticRegression
+}
 COUNTS = {"n_positive": 10, "n_negative": 10, "n_unlabeled": 100}
 SIZED = {"prior": 0.4, "n_positive": 10.0, "n_negative": 10.0, "n_unlabeled": 100.0}
 QUICK_PRIORS = ("scores", "energy", "kernel_mean", "em", "km1", "roc", "bbe", "dedpul", "pe", "penl1", "tice")
@@ -50,10 +75,28 @@ def _predict_files(**arguments: Any) -> Any:
         return pd.read_csv(predict_files(**given))["score"]
 
 
+def _answer(**arguments: Any) -> Any:
+    labeler = Labeler(X, Y, model=LogisticRegression(), n_random=0)
+    labeler.next()
+    labeler.answer(**({"label": 1.0} | arguments))
+    return labeler.n_answers
+
+
 CLASSIFIERS: dict[str, Callable[..., Any]] = {
     "PNUClassifier": lambda **given: _scores(quick(**given)),
     "fit_files": lambda **given: fit_files(quick(**given), (X, Y), dtype="float64").decision_function(X),
     "partial_fit": lambda **given: quick(**given).partial_fit(X, Y, classes=[0, 1]).decision_function(X),
+}
+WRAPPERS: dict[str, Callable[..., Any]] = {
+    "PriorAdjusted": lambda **given: _scores(
+        PriorAdjusted(**({"estimator": LogisticRegression(), "prior": 0.4, "cv": 2, "random_state": 0} | given))
+    ),
+    "AutoPNU": lambda **given: _scores(
+        AutoPNU(**({"learners": ("pnu", "logistic"), "pnu": quick(), "prior": 0.4, "cv": 2, "random_state": 0} | given))
+    ),
+    "PNURanker": lambda **given: _scores(
+        PNURanker(**({"prior": 0.4, "mix": 0.2, "alpha": 0.1, "bandwidth": 1.0, "random_state": 0} | given))
+    ),
 }
 RIVAL_ENTRIES: dict[str, Callable[..., Any]] = {
     rival.__name__: lambda rival=rival, **given: _scores(
@@ -67,7 +110,23 @@ PRIORS: dict[str, Callable[..., Any]] = {
 }
 METRICS: dict[str, Callable[..., Any]] = {
     metric.__name__: lambda metric=metric, **given: metric(Y, SCORES, **({"prior": 0.4} | given)).value
-    for metric in (pnu_risk, pnu_auc, pnu_precision, pnu_recall, pnu_f1)
+    for metric in (pnu_risk, pnu_precision, pnu_recall, pnu_f1, pnu_specificity)
+} | {"pnu_cost": lambda **given: pnu_cost(Y, SCORES, **({"prior": 0.4, "costs": (5, 1)} | given)).value}
+CURVES: dict[str, Callable[..., Any]] = {
+    "pnu_auc": lambda **given: pnu_auc(Y, SCORES, **({"prior": 0.4} | given)).value,
+    "pnu_average_precision": lambda **given: pnu_average_precision(Y, SCORES, **({"prior": 0.4} | given)).value,
+    "pnu_best_threshold": lambda **given: pnu_best_threshold(Y, SCORES, **({"prior": 0.4} | given)).value,
+    "pnu_roc_curve": lambda **given: pnu_roc_curve(Y, SCORES, **({"prior": 0.4} | given)).y,
+    "pnu_reliability": lambda **given: pnu_reliability(Y, expit(SCORES), **({"prior": 0.4} | given)).y,
+    "pnu_confusion": lambda **given: (
+        pnu_confusion(Y, (SCORES > 0).astype(float), **({"prior": 0.4} | given)).error.value
+    ),
+}
+PLANS: dict[str, Callable[..., Any]] = {
+    "labels_for_width": lambda **given: labels_for_width(**({"width": 0.2, "prior": 0.4} | given)).total,
+    "labels_for_difference": lambda **given: (
+        labels_for_difference(**({"difference": 0.1, "prior": 0.4, "disagreement": 0.2} | given)).total
+    ),
 }
 JUDGES: dict[str, Callable[..., Any]] = {
     "compare": lambda **given: compare(model(), model(), X, Y, **({"prior": 0.4} | given)).first.value,
@@ -80,6 +139,9 @@ ADVISE: dict[str, Callable[..., Any]] = {
 CALLS: dict[str, Callable[..., Any]] = {
     "fit": lambda **given: quick().fit(X, Y, **given).decision_function(X),
     "score": lambda **given: model().score(X, Y, **given),
+    "suspicious_rows": lambda **given: suspicious_rows(Y, SCORES, **({"prior": 0.4} | given)).rows,
+    "Labeler": lambda **given: Labeler(X, Y, **({"model": LogisticRegression(), "n_random": 0} | given)).next().row,
+    "answer": _answer,
     "estimate_prior": lambda **given: estimate_prior(X, Y, **({"random_state": 0} | given)).value,
     "LabeledOnly": lambda **given: LabeledOnly(LogisticRegression()).fit(X, Y, **given).decision_function(X),
     "LabeledOnly_new": lambda **given: _scores(LabeledOnly(**({"classifier": LogisticRegression()} | given))),
@@ -117,12 +179,30 @@ GROUPS: dict[str, Any] = {
     "CLASSIFIERS": CLASSIFIERS,
     "RIVALS": RIVAL_ENTRIES,
     "PRIORS": PRIORS,
-    "METRICS": METRICS,
+    "WRAPPERS": WRAPPERS,
+    "DECISIONS": METRICS,
+    "CURVES": CURVES,
+    "METRICS": METRICS | CURVES,
+    "PLANS": PLANS,
     "JUDGES": JUDGES,
     "RISKS": RISKS,
     "THEORY": THEORY,
 }
-ENTRIES = CLASSIFIERS | RIVAL_ENTRIES | PRIORS | METRICS | JUDGES | ADVISE | CALLS | RISKS | THEORY | MORE_THEORY
+ENTRIES = (
+    CLASSIFIERS
+    | WRAPPERS
+    | RIVAL_ENTRIES
+    | PRIORS
+    | METRICS
+    | CURVES
+    | PLANS
+    | JUDGES
+    | ADVISE
+    | CALLS
+    | RISKS
+    | THEORY
+    | MORE_THEORY
+)
 
 
 @cache
