@@ -28,6 +28,16 @@ class FeatureMatrix:
         """ΦΦ′ between rows."""
         return self.features @ self.features.T
 
+    def products(self, some: AnyArray) -> AnyArray:
+        """Inner products of some rows."""
+        if self.wide:
+            return self.gram.take(some, axis=0).take(some, axis=1)
+        return self.features[some] @ self.features[some].T
+
+    def spread(self, beta: AnyArray, some: AnyArray | slice = slice(None)) -> AnyArray:
+        """ΦΦ′β on some rows: scores of the coefficients Φ′β."""
+        return self.gram[some] @ beta if self.wide else self.features[some] @ (beta @ self.features)
+
     @cached_property
     def augmented(self) -> AnyArray:
         """Features with the column of the intercept, if there is one."""

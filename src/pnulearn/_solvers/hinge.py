@@ -1,7 +1,8 @@
 """Hinge and double hinge: exact minimisers of convex piecewise linear risks with a ridge penalty.
 
-The interior point method comes close in a few steps; as soon as it has told which scores rest on a kink, pivoting
-finishes exactly.
+From a solution nearby, guessing which scores rest on a kink and correcting the guess is often enough; if not, the way
+between the two problems can be followed. Without one the interior point method comes close in a few steps. As soon as
+it is known which scores rest, pivoting finishes exactly.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers.following import follow
 from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
@@ -41,6 +43,9 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
     """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α."""
     guess = 2 * (pieces.kinks > 0).sum(axis=1) if near is None else near.state  # far from all kinks if α is large
     found = pivot(pieces, matrix, alpha, guess, WARM_ROUNDS)
+    if found is None and near is not None:
+        followed = follow(near, pieces, matrix, alpha)
+        found = None if followed is None else pivot(pieces, matrix, alpha, followed, POLISH_ROUNDS)
     if found is not None:
         return found
     for n_iter, point in enumerate(interior_points(pieces, matrix, alpha, near), start=1):
@@ -52,4 +57,4 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
         if n_iter >= MAX_STEPS or point.gap < SMALLEST_GAP:
             break
     coef = point.gamma @ matrix.features / (2 * alpha)
-    return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP)
+    return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP, pieces)

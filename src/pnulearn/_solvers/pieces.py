@@ -37,7 +37,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Solution:
-    """A minimiser with what a nearby problem can start from: the multipliers β, and the state of every row.
+    """A minimiser with what a nearby problem can start from: multipliers β, the state of every row, the problem.
 
     A row's state is 2j if its score lies below j kinks and 2j + 1 if it rests on kink number j.
     """
@@ -48,6 +48,7 @@ class Solution:
     state: AnyArray
     n_iter: int
     converged: bool
+    pieces: Pieces | None = None
 
     @property
     def minimum(self) -> Minimum:

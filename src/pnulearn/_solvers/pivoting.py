@@ -27,39 +27,36 @@ def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, 
         resting = np.flatnonzero(state % 2)
         beta = pieces.levels[rows, state // 2]
         kink = pieces.kinks[resting, state[resting] // 2]
-        solved = _resting_multipliers(matrix, alpha, beta, resting, kink)
-        if solved is None:
+        offset = _rest(matrix, alpha, beta, resting, kink)
+        if offset is None:
             return None
-        coef, offset = solved
-        scores = matrix.scores(coef, offset)
+        scores = matrix.spread(beta) / (2 * alpha) + offset
         new = _correct(pieces, state, resting, scores, beta)
         wrong = int(np.count_nonzero(new != state))
         if not wrong:
             exact = bool(np.all(np.abs(scores[resting] - kink) <= SLACK * (1 + np.abs(kink))))
-            return Solution(coef, offset, beta, state, n_iter, True) if exact else None
+            coef = beta @ matrix.features / (2 * alpha)
+            return Solution(coef, offset, beta, state, n_iter, True, pieces) if exact else None
         if wrong > most_wrong:  # that they grow from one round to the next means little
             return None
         state = new
     return None
 
 
-def _resting_multipliers(
-    matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray, kink: AnyArray
-) -> tuple[AnyArray, float] | None:
-    """Set the multipliers that put the resting scores on their kinks; with an intercept all must sum to zero."""
+def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray, kink: AnyArray) -> float | None:
+    """Set the multipliers that put the resting scores on their kinks; with an intercept, which is given back, all must
+    sum to zero."""
     beta[resting] = 0
-    outer = matrix.features.T @ beta / (2 * alpha)
     if not len(resting):
-        return None if matrix.intercept else (outer, 0.0)
-    inner = matrix.features[resting]
-    gram = inner @ inner.T / (2 * alpha)
+        return None if matrix.intercept else 0.0
+    gram = matrix.products(resting) / (2 * alpha)
     jittered = gram.copy()
     jittered.flat[:: len(gram) + 1] += JITTER * gram.trace()
     try:
         factor = factorize(jittered)
     except LinAlgError:
         return None
-    target = kink - inner @ outer
+    target = kink - matrix.spread(beta, resting) / (2 * alpha)
     right = np.column_stack([target, np.ones_like(target)]) if matrix.intercept else target[:, None]
     moved = solve_factorized(factor, right)
     for _ in range(REFINEMENTS):  # the jitter only steadies the factorisation, the answer is to the system without it
@@ -69,7 +66,7 @@ def _resting_multipliers(
         offset = float((moved[:, 0].sum() + beta.sum()) / moved[:, 1].sum())
         moved[:, 0] -= offset * moved[:, 1]
     beta[resting] = moved[:, 0]
-    return outer + moved[:, 0] @ inner / (2 * alpha), offset
+    return offset
 
 
 def _correct(pieces: Pieces, state: AnyArray, resting: AnyArray, scores: AnyArray, beta: AnyArray) -> AnyArray:

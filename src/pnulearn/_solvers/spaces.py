@@ -6,7 +6,7 @@ method itself is written once, in `smooth`.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -15,6 +15,8 @@ from scipy.linalg.blas import dsyrk, dtrsv
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
+
+NEGLIGIBLE = 1e-2  # what a Hessian may miss, relative to the rest of it
 
 
 class Space(Protocol):
@@ -95,6 +97,15 @@ class CoefficientSpace:
         return (vector[:-1], float(vector[-1])) if self.intercept else (vector, 0.0)
 
 
+class _RowFactor(NamedTuple):
+    """The Cholesky factor of 1 + RKR for the rows that bend, and R."""
+
+    triangle: AnyArray
+    bending: AnyArray
+    root: AnyArray
+    alpha: float
+
+
 class RowSpace:
     """A vector is β with w = Φ′β: no minimiser lies outside of the rows' span. Hessians cost no product of matrices.
 
@@ -103,6 +114,7 @@ class RowSpace:
 
     def __init__(self, matrix: FeatureMatrix):
         self.matrix, self.size = matrix, len(matrix.features)
+        self._diagonal = np.einsum("ij,ij->i", matrix.features, matrix.features)
         self._known: tuple[AnyArray, AnyArray] = (np.zeros(0), np.zeros(0))
 
     def scores(self, vector: AnyArray) -> AnyArray:
@@ -123,17 +135,28 @@ class RowSpace:
     def length(self, gradient: AnyArray) -> float:
         return float(np.sqrt(np.abs(self.scores(gradient) @ gradient)))
 
-    def factorize(self, curvature: AnyArray, alpha: float) -> tuple[AnyArray, AnyArray, float]:
-        root = np.sqrt(curvature / (2 * alpha))
-        system = self.matrix.gram * root
+    def factorize(self, curvature: AnyArray, alpha: float) -> _RowFactor:
+        """Rows that hardly bend are left out: all of them together change the Hessian by less than a hundredth."""
+        squares = curvature / (2 * alpha)
+        share = squares * self._diagonal
+        order = np.argsort(share)
+        n_straight = int(np.searchsorted(np.cumsum(share[order]), NEGLIGIBLE))
+        bending = np.sort(order[min(n_straight, self.size - 1) :])
+        root = np.sqrt(squares[bending])
+        system = self.matrix.gram.take(bending, axis=0).take(bending, axis=1)
+        system *= root
         system *= root[:, None]
         system.flat[:: len(root) + 1] += 1
-        return factorize(system.T), root, alpha
+        return _RowFactor(factorize(system.T), bending, root, alpha)
 
-    def solve(self, factor: tuple[AnyArray, AnyArray, float], gradient: AnyArray) -> AnyArray:
-        triangle, root, alpha = factor
-        forward = dtrsv(triangle, root * self.scores(gradient), lower=1, overwrite_x=1)
-        return (gradient - root * dtrsv(triangle, forward, lower=1, trans=1, overwrite_x=1)) / (2 * alpha)
+    def solve(self, factor: _RowFactor, gradient: AnyArray) -> AnyArray:
+        """Scores of the gradient are known to those who have asked for its length."""
+        bending, root = factor.bending, factor.root
+        forward = dtrsv(factor.triangle, root * self.scores(gradient)[bending], lower=1, overwrite_x=1)
+        step = gradient.copy()
+        step[bending] -= root * dtrsv(factor.triangle, forward, lower=1, trans=1, overwrite_x=1)
+        step /= 2 * factor.alpha
+        return step
 
     def coefficients(self, vector: AnyArray) -> tuple[AnyArray, float]:
         return vector @ self.matrix.features, 0.0
