@@ -133,3 +133,12 @@ def test_a_loss_without_gap_is_trained_on_the_pn_risk():
     shares = shares_in_means(codes, weight, np.flatnonzero(codes < 0), np.array([1 - PRIOR, PRIOR]), own=1)
     terms = objective(EVERY_RISK["pn"], SquaredHinge(), shares)
     assert_allclose(terms.value(scores), weighted_risk(EVERY_RISK["pn"], SquaredHinge(), codes, weight, scores))
+
+
+def test_a_risk_that_takes_more_than_it_gives_on_some_rows_has_no_convex_form():
+    risk = risks.Risk(positive=(1.0, 0.0), negative=(-1.0, 0.0))  # one sample counts, the other counts against
+    shares = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    with pytest.raises(ValueError, match=r"logistic loss cannot be trained .* 'squared', .* fits risk='pn'") as refusal:
+        objective(risk, LOSSES["logistic"], shares)
+    named = {name for name in LOSSES if f"'{name}'" in str(refusal.value)}
+    assert named == {"squared", "logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid"}
