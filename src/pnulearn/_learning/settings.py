@@ -119,6 +119,8 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
             parameters, name, lambda v: (v >= SMALLEST) & (v <= LARGEST), f"from {SMALLEST:g} to {LARGEST:g}"
         )
     check_n_jobs(parameters["n_jobs"])
+    if not isinstance(parameters["verbose"], numbers.Real):
+        raise TypeError(f"verbose must be 1 (tell more), 0 or -1 (tell nothing), got {parameters['verbose']!r}.")
     check_cv(parameters["cv"])
     _check_centers(parameters["centers"])
 

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from pnulearn._problem.inputs import read_foreign
+
 Group = Sequence[int]  # places of the columns that are one to the user
 
 
@@ -17,11 +19,27 @@ def take_rows(X: Any, rows: Any) -> Any:
     return _safe_indexing(X, rows)
 
 
+def read_rows(X: Any, n_rows: int | None = None) -> Any:
+    """X as a table with at least one row, or with exactly `n_rows`."""
+    X = read_foreign(X)
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    if np.ndim(X) != 2 and not sparse.issparse(X):
+        raise ValueError(f"Expected 2D array of rows and columns, got X of shape {np.shape(X)}.")
+    found = int(np.shape(X)[0])
+    if not found:
+        raise ValueError("X has no rows to look at.")
+    if n_rows is not None and found != n_rows:
+        raise ValueError(f"X has {found} rows and y {n_rows}: they must agree.")
+    return X
+
+
 def read_groups(X: Any, columns: Mapping[str, Sequence[Any]] | None) -> dict[str, Group]:
     """The columns that belong together by the name they are known by; every column by itself unless told otherwise."""
     names = column_names(X)
     if columns is None:
         return {name: [place] for place, name in enumerate(names)}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns must map names to columns, such as {{'colour': [0, 1]}}, got {columns!r}.")
     return {str(name): [_place(column, names) for column in members] for name, members in columns.items()}
 
 

@@ -29,6 +29,7 @@ from pnulearn import (
     risks,
     theory,
 )
+from pnulearn.inspection import column_effect, column_importance
 from pnulearn.labeling import Labeler
 from pnulearn.metrics import (
     compare,
@@ -139,6 +140,15 @@ ADVISE: dict[str, Callable[..., Any]] = {
 CALLS: dict[str, Callable[..., Any]] = {
     "fit": lambda **given: quick().fit(X, Y, **given).decision_function(X),
     "score": lambda **given: model().score(X, Y, **given),
+    "column_importance": lambda **given: [
+        one.rise.value
+        for one in column_importance(
+            **({"model": model(), "X": X, "y": Y, "prior": 0.4, "n_repeats": 1, "random_state": 0} | given)
+        )
+    ],
+    "column_effect": lambda **given: (
+        column_effect(**({"model": model(), "X": X, "column": 0, "random_state": 0} | given)).average
+    ),
     "suspicious_rows": lambda **given: suspicious_rows(Y, SCORES, **({"prior": 0.4} | given)).rows,
     "Labeler": lambda **given: Labeler(X, Y, **({"model": LogisticRegression(), "n_random": 0} | given)).next().row,
     "answer": _answer,
