@@ -10,8 +10,17 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_count
-from pnulearn._problem.inputs import read_random_state, refuse_no_classifier
-from pnulearn.inspection.columns import Group, cells, column_names, read_groups, read_rows, replace_columns, take_rows
+from pnulearn._problem.inputs import read_random_state
+from pnulearn.inspection.columns import (
+    Group,
+    cells,
+    column_names,
+    read_groups,
+    read_rows,
+    refuse_unfitted,
+    replace_columns,
+    take_rows,
+)
 
 N_POINTS, N_ROWS = 12, 300
 TAIL = 0.02  # beyond, values are so rare that the model knows little about them
@@ -73,7 +82,7 @@ def column_effect(
     random_state : int, RandomState or None
         Seed; an int makes the result repeatable.
     """
-    refuse_no_classifier(model, "model")
+    refuse_unfitted(model)
     n_points, n_rows, X = read_count("n_points", n_points), read_count("n_rows", n_rows), read_rows(X)
     ((_, places),) = read_groups(X, {"column": [column]}).items()
     values = cells(X, places[0])

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from pnulearn._arrays import AnyArray
-from pnulearn._problem.inputs import read_random_state, refuse_no_classifier
+from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels, decode_labels
-from pnulearn.inspection.columns import Group, read_groups, read_rows, replace_columns, take_rows
+from pnulearn.inspection.columns import Group, read_groups, read_rows, refuse_unfitted, replace_columns, take_rows
 from pnulearn.inspection.rise import estimate_rise
 from pnulearn.metrics.estimate import Estimate
 from pnulearn.priors.estimate import PriorEstimate
@@ -100,7 +100,7 @@ def column_importance(
     """
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise ValueError(f"n_repeats must be 1 or more, got {n_repeats!r}.")
-    refuse_no_classifier(model, "model")
+    refuse_unfitted(model)
     if cv is not None and (isinstance(cv, str) or not hasattr(cv, "split")):
         raise TypeError(f"cv must be a splitter such as PNUStratifiedKFold(5, train_on_unlabeled=True), got {cv!r}.")
     labels = _read_labels(model, y, unlabeled, pos_label)
