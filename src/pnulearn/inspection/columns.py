@@ -35,8 +35,8 @@ def read_rows(X: Any, n_rows: int | None = None) -> Any:
 
 def refuse_unfitted(model: Any) -> None:
     """Refuse what cannot be asked about rows."""
-    if not hasattr(model, "classes_") or not hasattr(model, "predict"):
-        raise TypeError(f"model must be a fitted classifier, with classes_ and predict, got {model!r}.")
+    if not hasattr(model, "classes_"):
+        raise TypeError(f"model must be a fitted classifier, got {model!r}.")
 
 
 def read_groups(X: Any, columns: Mapping[str, Sequence[Any]] | None) -> dict[str, Group]:

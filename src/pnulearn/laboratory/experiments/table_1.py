@@ -33,7 +33,8 @@ QUICK_METHODS: tuple[str, ...] = (
     "logistic",
 )
 RIVALS = ("er", "lapsvm", "smir", "wellsvm", "s4vm")
-METHODS: tuple[str, ...] = (*QUICK_METHODS, *RIVALS, *(f"{rival}-labeled" for rival in RIVALS))
+OWN = (*QUICK_METHODS, "pn-labeled", "pnu-both")
+METHODS: tuple[str, ...] = (*OWN, *RIVALS, *(f"{rival}-labeled" for rival in RIVALS))
 
 __all__ = ["METHODS", "QUICK_METHODS", "QUICK_SETS", "QUICK_TRIALS", "SETS", "TRIALS", "cells", "run", "write"]
 
