@@ -7,6 +7,7 @@ from tests.cli.conftest import write_customers
 
 from pnulearn._tables import batches as batches_module
 from pnulearn.cli import run
+from pnulearn.tables.drawing import Drawing
 
 FIT = ["--label", "bought", "--prior", "0.4", "--folds", "3", "--set", "bandwidth=3", "--set", "centers=40"]
 STREAMED = ["--stream-above", "0"]
@@ -69,3 +70,17 @@ def test_evaluate_says_the_same_of_batches_as_of_the_whole(streamed, fresh, caps
         assert run(["evaluate", str(fresh), "--label", "bought", *what, *more, *prior, *above, "--json"]) == 0
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [["--score", "probability_yes", "--prior", "0.3"], ["--score", "probability_yes", "--labels", "random"]],
+)
+def test_evaluate_draws_no_rows_if_nobody_has_to_estimate_the_prior(fresh, capsys, monkeypatch, known):
+    def refuse(*args):
+        raise AssertionError("rows were drawn")
+
+    monkeypatch.setattr(Drawing, "add", refuse)
+    assert run(["evaluate", str(fresh), "--label", "bought", *known, *STREAMED]) == 0
+    assert run(["evaluate", str(fresh), "--label", "bought", *known[:2], *STREAMED]) != 0
+    assert "rows were drawn" in capsys.readouterr().err

@@ -103,10 +103,12 @@ def evaluate(
     origins = find_origins(head, label, at_random, weights, drop)
     judged = [*helper, *([score] if score is not None else [])]
     gathered, table, scores = None, head, None
+    told = theta is not None or fitted is not None or origins.at_random is not None or labels_drawn is Drawn.random
+    estimates = isinstance(theta, str) or not told  # the prior, from rows with all their columns
     if streamed:
         needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
         with progress("Judging all rows", True) as advance:
-            gathered = gather(batches, label, needed, fitted, advance)
+            gathered = gather(batches, label, needed, fitted, advance, draw=estimates)
         table, scores = gathered.table, gathered.scores
         remarks(gathered.remarks)
     if fitted is not None:
@@ -121,8 +123,8 @@ def evaluate(
     dropped = [*origins.drop, origins.at_random or "", origins.weights or ""]
     left = [] if set(head.names) <= {label, *judged, *dropped} else judged  # only scores could tell the prior then
     theta = _from_labels(theta, labels, labels_drawn)
-    if gathered is None:
-        belief = settled_prior(theta, table, label, labels, [*dropped, *left], wanted)
+    if gathered is None or not estimates:
+        belief = settled_prior(theta, head, label, labels, [*dropped, *left], wanted)
     else:
         some, known = gathered.sample(labels)
         belief = settled_prior(theta, some.table, label, known, [*dropped, *left], wanted, some.excerpt)

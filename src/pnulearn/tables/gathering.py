@@ -14,6 +14,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels
 from pnulearn._statistics.row_sample import thin
 from pnulearn._tables.batches import Batches
+from pnulearn._tables.columns import Cells
 from pnulearn._tables.table import Table
 from pnulearn.tables.drawing import Drawing, Drawn
 from pnulearn.tables.label_column import LabelCounter
@@ -22,18 +23,19 @@ from pnulearn.tables.model import TableModel
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """`table` has the needed columns of all rows, `drawn` all columns of some; `scores` are a model's, if there is one.
+    """`table` has the needed columns of all rows, `drawn` all columns of some, if any; `scores` are a model's.
 
     `remarks` are those of reading and predicting.
     """
 
     table: Table
-    drawn: Drawn
+    drawn: Drawn | None
     scores: AnyArray | None = None
     remarks: list[str] = field(default_factory=list)
 
     def sample(self, labels: Labels) -> tuple[Drawn, Labels]:
         """Rows with all columns, at most 10,000 unlabelled ones and 2,000 of each class, and their labels."""
+        assert self.drawn is not None
         codes = labels.codes[self.drawn.excerpt.numbers]
         rows = np.sort(thin(self.drawn.keys, codes))
         return self.drawn.take(rows), Labels(labels.classes, codes[rows])
@@ -45,18 +47,26 @@ def gather(
     columns: Sequence[str],
     model: TableModel | None = None,
     advance: Callable[[float], None] = lambda share: None,
+    *,
+    draw: bool = True,
 ) -> Gathered:
-    """Read files once, keeping the label and these columns, and the model's scores if there is one."""
+    """Read files once, keeping the label and these columns, and the model's scores if there is one.
+
+    Rows with all their columns are drawn unless nobody will ask for them.
+    """
     import pyarrow as pa
 
     needed = list(dict.fromkeys([label, *columns]))
-    counter, drawing = LabelCounter(label), Drawing(seed=0)
+    counter, drawing, reading = LabelCounter(label), Drawing(seed=0), Cells()
     kept, scores, remarks = [], [], dict[str, None]()
     for table, share in batches:
         for name in needed:
             table.refuse_absent(name)
         remarks |= dict.fromkeys(table.remarks)
-        drawing.add(table, table.source, counter.add(table))
+        reading = Cells(table.reading.missing, table.reading.decimal_comma or reading.decimal_comma)
+        groups = counter.add(table)
+        if draw:
+            drawing.add(table, table.source, groups)
         kept.append(pa.Table.from_batches([table.cells.select(needed)]))
         if model is not None:
             predictions = model.predict(table)
@@ -64,7 +74,7 @@ def gather(
             remarks |= dict.fromkeys(predictions.remarks)
         advance(share)
     fingerprint = batches.fingerprint()
-    drawn = drawing.result(batches.source, fingerprint)
+    drawn = drawing.result(batches.source, fingerprint) if draw else None
     cells = pa.concat_tables(kept, promote_options="permissive")
-    whole = Table(cells, batches.source, drawn.table.reading, fingerprint)
+    whole = Table(cells, batches.source, reading, fingerprint)
     return Gathered(whole, drawn, np.concatenate(scores) if scores else None, list(remarks))
