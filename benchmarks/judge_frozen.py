@@ -5,7 +5,8 @@
 A forest, naive Bayes and logistic regression are fitted to 200 rows of the set magic and frozen; their scores on the
 other rows are the population. Labelled and unlabelled rows are drawn again and again from it at another prior. A block
 is 20 draws of every cell; each is appended to rows.jsonl when it is done, a second run goes on where the first stopped,
-and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics and ppi; the last needs ppi-python.
+and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics, threshold and ppi; the last needs
+ppi-python.
 "Estimated prior" is what 30 further rows labelled at random say of it.
 """
 
@@ -43,7 +44,6 @@ MODELS = {
 }
 PAIRS = (("forest", "bayes"), ("forest", "logistic"), ("forest", "cautious"))
 N_UNLABELED, COSTS = 1000, (5.0, 1.0)
-ENDS = ((-np.inf, np.inf), (-0.5, 0.5))  # of scores, which an infinite end of a range of thresholds is cut to
 Array = np.ndarray
 
 
@@ -106,7 +106,6 @@ def metric_functions(prior: Any) -> dict[str, Callable[[Array, Array], Any]]:
         "F1": lambda y, g: m.pnu_f1(y, g, prior=prior),
         "AUC": lambda y, g: m.pnu_auc(y, g, prior=prior),
         "average precision": lambda y, g: m.pnu_average_precision(y, g, prior=prior),
-        "best threshold": lambda y, g: m.pnu_best_threshold(y, g, prior=prior, costs=COSTS),
     }
 
 
@@ -125,8 +124,7 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
             for name, function in metric_functions(belief).items():
                 found = function(y, score[rows])
                 inside = found.low <= truth[name] <= found.high
-                low, high = np.clip([found.low, found.high], *ENDS[name == "best threshold"])
-                hits.setdefault((name, kind), []).append((inside, found.value, float(high - low)))
+                hits.setdefault((name, kind), []).append((inside, found.value, found.high - found.low))
             for accuracy in ACCURACIES[1:2] if kind == "estimated" else ACCURACIES:
                 opinion = np.where(rng.random(len(rows)) < accuracy, classes[rows], 1 - classes[rows])
                 found = pnu_risk(y, score[rows], prior=belief, helper=opinion)
@@ -137,6 +135,27 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
         hits.setdefault(("error, labels alone", "known"), []).append(
             (alone.low <= truth["error"] <= alone.high, alone.value, alone.high - alone.low)
         )
+    yield from sums(hits, truth)
+
+
+def threshold_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
+    """Cover of the range of the best threshold; an infinite end is cut to that of the scores."""
+    score = population()[0][model]
+    rng, truth = np.random.default_rng([block, n, int(100 * prior), len(model), 3]), truths(score, prior)
+    hits: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
+    for _ in range(DRAWS):
+        rows, y = draw_rows(rng, prior, n)
+        seen = rng.binomial(30, prior)
+        for kind, belief in {"known": prior, "estimated": PriorEstimate.of_counts([30 - seen, seen])}.items():
+            found = metrics.pnu_best_threshold(y, score[rows], prior=belief, costs=COSTS)
+            inside = found.low <= truth["best threshold"] <= found.high
+            width = min(found.high, 0.5) - max(found.low, -0.5)
+            hits.setdefault(("best threshold", kind), []).append((inside, found.value, width))
+    yield from sums(hits, truth)
+
+
+def sums(hits: dict[tuple[str, str], list[tuple[bool, float, float]]], truth: dict[str, float]) -> Iterator[Any]:
+    """Rows of a block, from whether the interval held the truth, the estimate and the width of every draw."""
     for (name, kind), found in hits.items():
         values = np.array(found, dtype=float)
         yield {
@@ -145,7 +164,7 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
             "hits": int(values[:, 0].sum()),
             "square": float(np.sum((values[:, 1] - truth[name.split(",")[0]]) ** 2)),
             "width": float(values[:, 2].sum()),
-            "draws": DRAWS,
+            "draws": len(values),
         }
 
 
@@ -246,6 +265,7 @@ PARTS: dict[
     "oracle": (oracle_block, tuple(MODELS), PRIORS, SIZES),
     "width": (width_block, ("forest", "bayes"), (0.05, 0.3, 0.5), (5, 10, 20)),
     "metrics": (metric_block, tuple(MODELS), PRIORS, SIZES),
+    "threshold": (threshold_block, tuple(MODELS), PRIORS, SIZES),
     "ppi": (ppi_block, ("0.8", "0.9", "0.95"), (0.3, 0.5), (10, 30, 100)),
 }
 

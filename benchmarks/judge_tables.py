@@ -43,15 +43,15 @@ def table(title: str, words: str, heads: Sequence[str], rows: Iterator[Sequence[
 
 
 def report(rows: Rows) -> str:
-    by_part: dict[str, Rows] = {part: [] for part in ("metrics", "oracle", "compare", "width", "ppi")}
+    by_part: dict[str, Rows] = {part: [] for part in ("metrics", "threshold", "oracle", "compare", "width", "ppi")}
     for row in rows:
         by_part[row["part"]].append(row)
     metrics = by_part["metrics"]
     lines = ["# The judge on frozen models", ""]
     lines += ["Written by `python benchmarks/judge_frozen.py`, which says what was done."]
     heads = ["metric", "prior", "draws", "cover", "worst of the cells", "draws there"]
-    lines += table("Cover of 95 % intervals", WORDS, heads, covers(metrics))
-    lines += ["", unlikely(metrics)]
+    lines += table("Cover of 95 % intervals", WORDS, heads, covers(metrics + by_part["threshold"]))
+    lines += ["", unlikely(metrics + by_part["threshold"])]
     heads = ["prior", "labels of each class", "U alone", *(f"helper right in {a:.0%}" for a in ACCURACIES), "widths"]
     lines += table("What a helper is worth", HELPER_WORDS, heads, helped(metrics, by_part["oracle"]))
     heads = ["models", "prior", "labels of each class", "draws", "cover", "right verdicts", "McNemar"]
