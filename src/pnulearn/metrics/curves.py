@@ -218,9 +218,8 @@ def pnu_best_threshold(
     """The threshold at which errors cost least, and the range in which the best one lies.
 
     A threshold belongs to the range unless its cost is greater than that of the estimated best by more than chance
-    explains, and so does what lies between two of them; the range holds the best one more often than promised. An end is
-    infinite where it may be best to call every row
-    positive, or none.
+    explains, and so does what lies between two of them; the range holds the best one more often than promised. An end
+    is infinite where it may be best to call every row positive, or none.
 
     Parameters
     ----------
