@@ -16,29 +16,38 @@ import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from remembered import forget, remembered
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
+from pnulearn._estimators.everyday import EVERYDAY
 from pnulearn.laboratory.experiments.table_1 import SETS
 from pnulearn.laboratory.experiments.trials import TooFewRows, Trial, counts, draw_trial, load_scaled
 
 N_LABELED, N_UNLABELED = 50, 300
 PRIORS = {0.5: 0.7, 0.1: 0.5, 0.3: 0.5, 0.7: 0.5, 0.9: 0.5}  # of the population: share among the labels
+Trees, Forest, Svm, Logistic, Boosting = map(
+    remembered,
+    (ExtraTreesClassifier, RandomForestClassifier, SVC, LogisticRegression, HistGradientBoostingClassifier),
+)
 MODELS: dict[str, Callable[[int], Any]] = {
-    "trees": lambda seed: ExtraTreesClassifier(100, random_state=seed),
-    "forest": lambda seed: RandomForestClassifier(100, random_state=seed),
-    "svm": lambda seed: SVC(),
-    "logistic": lambda seed: LogisticRegression(max_iter=1000),
-    "boosting": lambda seed: HistGradientBoostingClassifier(max_iter=50, min_samples_leaf=5, random_state=seed),
+    "trees": lambda seed: Trees(100, random_state=seed),
+    "forest": lambda seed: Forest(100, random_state=seed),
+    "svm": lambda seed: Svm(),
+    "logistic": lambda seed: Logistic(max_iter=1000),
+    "boosting": lambda seed: Boosting(max_iter=50, min_samples_leaf=5, random_state=seed),
 }
+OF_AUTO = {"forest": "trees", "svm": "svm", "logistic": "logistic", "boosting": "boosting"}
 
 
+BOTH = "PNU, columns both"
 PNU: dict[str, dict[str, Any]] = {
     "PN, centres labelled, shares of the labels": {"risk": "pn", "centers": "labeled", "prior": "labeled"},
     "PN, centres labelled": {"risk": "pn", "centers": "labeled"},
@@ -47,7 +56,7 @@ PNU: dict[str, dict[str, Any]] = {
     "PNU, one candidate": {"selection": "best"},
     "PNU": {},
     "PNU, columns as ranks": {"columns": "ranks"},
-    "PNU, columns both": {"columns": "both"},
+    BOTH: {"columns": "both"},
     "PNU, prior estimated": {"prior": None},
     "PNU, columns both, prior estimated": {"columns": "both", "prior": None},
 }
@@ -55,21 +64,31 @@ AUTO = {"auto": True, "auto, prior estimated": False}  # is the prior known?
 METHODS = [f"{name}{kind}" for name in MODELS for kind in ("", ", prior known", ", prior estimated")] + [*PNU, *AUTO]
 
 
-def measure(trial: Trial, method: str) -> float:
-    """The test error in percent."""
-    known, seed = ~np.isnan(trial.y), trial.seed % 2**31
+def measure(trial: Trial, methods: list[str]) -> dict[str, float]:
+    """The test errors in percent."""
+    forget()
+    seed = trial.seed % 2**31
+    inner = int(np.random.RandomState(seed).randint(2**31))  # the seed that AutoPNU gives to its members
+    fitted: dict[str, Any] = {}
+    for method in sorted(methods, key=lambda name: name not in AUTO):
+        if method not in fitted:
+            fitted[method] = fit(trial, method, seed if method in AUTO else inner)
+        if method in AUTO:
+            fitted[method.replace("auto", BOTH)] = fitted[method].pnu_
+    return {method: round(100 * trial.error(fitted[method].predict(trial.X_test)), 3) for method in methods}
+
+
+def fit(trial: Trial, method: str, seed: int) -> Any:
+    known = ~np.isnan(trial.y)
     if method in PNU:
-        model: Any = PNUClassifier(**{"prior": trial.prior, "random_state": seed} | PNU[method])
-        model.fit(trial.X, trial.y)
-    elif method in AUTO:
-        model = AutoPNU(prior=trial.prior if AUTO[method] else None, random_state=seed).fit(trial.X, trial.y)
-    elif method in MODELS:
-        model = MODELS[method](seed).fit(trial.X[known], trial.y[known])
-    else:
-        name, _, kind = method.partition(", prior ")
-        prior = trial.prior if kind == "known" else None
-        model = PriorAdjusted(MODELS[name](seed), prior, random_state=seed).fit(trial.X, trial.y)
-    return round(100 * trial.error(model.predict(trial.X_test)), 3)
+        return PNUClassifier(**{"prior": trial.prior, "random_state": seed} | PNU[method]).fit(trial.X, trial.y)
+    if method in AUTO:
+        return AutoPNU(prior=trial.prior if AUTO[method] else None, random_state=seed).fit(trial.X, trial.y)
+    if method in MODELS:
+        return MODELS[method](seed).fit(trial.X[known], trial.y[known])
+    name, _, kind = method.partition(", prior ")
+    prior = trial.prior if kind == "known" else None
+    return PriorAdjusted(MODELS[name](seed), prior, random_state=seed).fit(trial.X, trial.y)
 
 
 def cells(trials: int) -> Iterator[dict[str, Any]]:
@@ -104,8 +123,7 @@ def run(path: Path, trials: int, prior: float, words: list[str], *, exactly: boo
                 trial = draw(cell)
             except TooFewRows:
                 continue
-            errors = {method: measure(trial, method) for method in missing}
-            file.write(json.dumps(cell | {"errors": errors}) + "\n")
+            file.write(json.dumps(cell | {"errors": measure(trial, missing)}) + "\n")
             file.flush()
 
 
@@ -131,15 +149,34 @@ def mean(errors: dict[str, list[float]]) -> float:
 
 
 def means_table(rows: list[dict[str, Any]], sets: tuple[str, ...]) -> str:
-    """Mean test errors of every method at every prior that all sets have been drawn at."""
+    """Mean test errors of every method at every prior that all sets have been drawn at, and how many draws it had."""
     found = {prior: gather(rows, prior, sets) for prior in PRIORS}
     columns = [prior for prior, errors in found.items() if errors]
-    lines = ["| method | " + " | ".join(f"prior {prior}" for prior in columns) + " | mean |"]
-    lines.append("|" + "---|" * (len(columns) + 2))
+    lines = ["| method | " + " | ".join(f"prior {prior}" for prior in columns) + " | mean | draws |"]
+    lines.append("|" + "---|" * (len(columns) + 3))
     for method in [name for name in METHODS if any(name in errors for errors in found.values())]:
         numbers = [mean(found[prior][method]) if method in found[prior] else np.nan for prior in columns]
         cells = ["" if np.isnan(n) else f"{n:.1f}" for n in [*numbers, np.mean(numbers)]]
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
+        draws = sum(len(of_set) for errors in found.values() for of_set in errors.get(method, {}).values())
+        lines.append(f"| {method} | " + " | ".join(cells) + f" | {draws} |")
+    return "\n".join(lines)
+
+
+def gains_table(rows: list[dict[str, Any]], sets: tuple[str, ...]) -> str:
+    """What `PriorAdjusted` gains over the model that it wraps, on the draws that both had; sets count alike."""
+    lines = ["| model | " + " | ".join(f"prior {prior}" for prior in PRIORS) + " |", "|" + "---|" * (len(PRIORS) + 1)]
+    drawn = merge(rows)
+    for name in MODELS:
+        for kind in ("known", "estimated"):
+            other, cells = f"{name}, prior {kind}", []
+            for prior in PRIORS:
+                gains: dict[str, list[float]] = defaultdict(list)
+                for row in drawn:
+                    errors = row["errors"]
+                    if row["prior"] == prior and row["set"] in sets and {name, other} <= errors.keys():
+                        gains[row["set"]].append(errors[name] - errors[other])
+                cells.append(f"{mean(gains):+.1f}" if gains else "")
+            lines.append(f"| {other} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -175,13 +212,15 @@ def report(rows: list[dict[str, Any]]) -> str:
     ]
     halves = {"All sets": SETS, "Sets that rules were chosen on": SETS[::2], "Sets that they were not": SETS[1::2]}
     for title, sets in halves.items():
-        parts += [f"## {title}", means_table(rows, sets)]
+        parts += [f"## {title}", means_table(rows, sets), "Less than the model alone:", gains_table(rows, sets)]
     parts += ["## Columns as given and as ranks, set by set", sets_table(rows, "PNU", "PNU, columns both")]
     return "\n\n".join(parts) + "\n"
 
 
 def main(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")
+    for name, own in OF_AUTO.items():
+        EVERYDAY[name] = replace(EVERYDAY[name], make=MODELS[own])
     page, rows = Path("results/any-classifier.md"), Path("results/rows/any-classifier.jsonl")
     if arguments[:1] == ["--report"]:
         path = Path(arguments[1]) if len(arguments) > 1 else rows

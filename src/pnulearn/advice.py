@@ -151,7 +151,8 @@ class Advice:
             lines.append(
                 f"In judging a model, unlabelled rows change the variance of its estimated risk to "
                 f"{self.variance_ratio:.0%} of that from labels alone, at mix {self.mix:+.2f}; with unlimited rows it "
-                f"would be {self.limit_ratio:.0%}. How much they help in training only a fit tells."
+                f"would be {self.limit_ratio:.0%}. How much they help in training only a fit tells, beside "
+                "one that has seen none of them: risk='pn', centers='labeled'."
             )
         if not isinf(self.unlabeled_enough):
             lines.append(f"About {self.unlabeled_enough:.0f} unlabelled rows bring 90 % of what there is to gain.")

@@ -15,8 +15,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn import PriorAdjusted
-from pnulearn._estimators.adjustment import adjust, class_scores
+from pnulearn._estimators.adjustment import LEAST_SLOPE, adjust, cautious, class_scores
 from pnulearn._problem.samples import Samples
+from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
 
@@ -87,6 +88,24 @@ def test_an_unsure_prior_draws_the_threshold_less():
     X, y, _ = draw(2)
     weights = [PriorAdjusted(LogisticRegression(), p).fit(X, y).weight_ for p in (0.2, (0.15, 0.25), (0.02, 0.6))]
     assert 1 > weights[0] > weights[1] > weights[2] > 0
+
+
+@pytest.mark.parametrize("ends", [(0.18, 0.22), (0.1, 0.4), (0.02, 0.9)])
+def test_an_estimate_leaves_the_share_of_the_labels_as_far_as_it_is_sure(ends):
+    prior = PriorEstimate.of_range(*ends)
+    draws = np.random.default_rng(0).choice(density.GRID, 200_000, p=prior.mass)
+    way = np.square(draws.mean() - 0.5) / np.mean(np.square(draws - 0.5))  # d² + v is the mean square distance
+    assert cautious(prior, 0.5).value == pytest.approx(0.5 + way * (draws.mean() - 0.5), abs=2e-3)
+
+
+def test_with_an_unsure_prior_held_out_rows_that_say_nothing_do_not_erase_the_order_of_a_model_with_odds():
+    rng = np.random.default_rng(0)
+    codes, g = np.repeat([1, 0, -1], [6, 6, 40]), rng.normal(size=52)
+    g[:6], g[6:12] = -1.0, 1.0  # worse than a coin
+    rows = Samples(g[:, None], codes, np.ones(52), 2)
+    scores = np.column_stack([np.zeros(52), g])
+    assert adjust(scores, rows, PriorEstimate.of_range(0.1, 0.9), True).slope == LEAST_SLOPE
+    assert adjust(scores, rows, PriorEstimate.of_range(0.1, 0.9), False).slope < LEAST_SLOPE
 
 
 def test_three_classes_have_the_shares_of_the_population():

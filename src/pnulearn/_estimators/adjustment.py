@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from pnulearn.priors.estimate import PriorEstimate
 
 LEAST = 1e-3  # a forest of a few hundred trees knows no smaller probability
 FARTHEST = 60.0  # log-odds
+LEAST_SLOPE = 0.1  # of odds: some dozens of held-out rows that say nothing do not make a model's order worthless
 ROUNDS = 200
 
 
@@ -57,9 +58,10 @@ def adjust(held_out: AnyArray | None, rows: Samples, prior: PriorEstimate, with_
     """The adjustment for scores (n, K) of rows that were `held_out`; the odds are corrected where there are odds.
 
     The labels say where the threshold is, and so does U: the mean probability among its rows must be the prior. Each
-    has a standard error, and they are weighed by their squares.
+    has a standard error, and they are weighed by their squares. A prior that is hardly known moves neither.
     """
     counts = rows.counts
+    prior = cautious(prior, float(counts[-1] / counts.sum()))
     correction = np.log(prior.shares) - np.log(counts / counts.sum()) if with_odds else np.zeros(len(counts))
     if held_out is None or len(rows.unlabeled) == 0:
         return Adjustment(1.0, correction)
@@ -67,6 +69,8 @@ def adjust(held_out: AnyArray | None, rows: Samples, prior: PriorEstimate, with_
         return _adjust_many(held_out + correction, rows, prior, correction)
     g = (held_out + correction) @ [-1.0, 1.0]
     slope = fit_slope(g[None], rows, prior.shares)
+    if with_odds and prior.mass is not None:  # nothing else would hold the threshold in its place
+        slope = max(slope, LEAST_SLOPE)
     g = slope * g
     labeled, population = rows.labeled, rows.population
     of_population = brentq(
@@ -77,6 +81,27 @@ def adjust(held_out: AnyArray | None, rows: Samples, prior: PriorEstimate, with_
     by_population = _population_variance(expit(g[population] + of_population), rows.weight[population], prior.spread)
     weight = by_labels / (by_labels + by_population)
     return Adjustment(slope, slope * correction + np.array([0.0, weight * of_population]), float(weight))
+
+
+def cautious(prior: PriorEstimate, labeled: float) -> PriorEstimate:
+    """A prior of two classes that leaves the labels' share only as far as it is surer than it is far from it.
+
+    The wrapped model is right for the share that it was fitted to. The squared distance d² of an estimate's mean from
+    that share overstates the true one by the variance v, so d²/(d² + v) of the way is gone; a known prior is taken as
+    it is.
+
+    >>> float(cautious(PriorEstimate.known(0.2), 0.5))
+    0.2
+    >>> sure, unsure = (cautious(PriorEstimate.of_range(*ends), 0.5).value for ends in ((0.15, 0.25), (0.02, 0.6)))
+    >>> bool(sure < 0.21), bool(0.3 < unsure < 0.5)
+    (True, True)
+    """
+    if prior.mass is None:
+        return prior
+    distance = float(prior.mean) - labeled
+    if distance == 0:
+        return replace(prior, value=labeled)
+    return replace(prior, value=labeled + distance**3 / (distance**2 + prior.spread**2))
 
 
 def _adjust_many(scores: AnyArray, rows: Samples, prior: PriorEstimate, correction: AnyArray) -> Adjustment:

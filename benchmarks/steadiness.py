@@ -1,0 +1,159 @@
+"""How far the seed moves a fit: other folds, other weights of the candidates, and what the latter cost in error.
+
+    PNULEARN_DATA=folder python benchmarks/steadiness.py [seeds] [seeds on the sets] [rows.jsonl]  # what is missing
+    python benchmarks/steadiness.py 0                                                              # the page alone
+
+The seed chooses folds and, of more than 500 rows, centres. README's example is fitted with many seeds, and so is a draw
+of each of the paper's sets (50 labels, 300 unlabelled rows, prior .5 and known; benchmarks/any_classifier.py).
+Candidates are weighed by exp(-n (a zero-one risk + b squared risk)); a = b = 1 is what the library does. Folds are
+searched once for all weights.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from any_classifier import draw, read
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import minmax_scale
+
+from pnulearn import PNUClassifier
+from pnulearn._learning import contest
+from pnulearn._learning.search import RowSearch
+from pnulearn._learning.selection import average_weights
+from pnulearn.laboratory.experiments.table_1 import SETS
+
+README = "README's example"
+DEFAULT = "five folds (default)"
+# name: folds, a, b
+VARIANTS: dict[str, tuple[int, float, float]] = {
+    DEFAULT: (5, 1, 1),
+    "ten folds": (10, 1, 1),
+    "weights n/2": (5, 0.5, 0.5),
+    "zero-one risk alone": (5, 1, 0),
+    "zero-one risk alone, n/2": (5, 0.5, 0),
+}
+
+
+@contextmanager
+def searched_once() -> Iterator[Callable[[float, float], None]]:
+    """Fits of the same rows, seed and folds share their search; the function given sets how candidates are weighed."""
+    explore, found = RowSearch.explore, []
+
+    def once(self: RowSearch) -> Any:
+        if not found:
+            found.append(explore(self))
+        return found[0]
+
+    def weigh(a: float, b: float) -> None:
+        contest.average_weights = lambda zero_one, squared, n, *, shares: average_weights(
+            a * zero_one, b * squared, n, shares=shares
+        )
+
+    RowSearch.explore = once  # type: ignore[method-assign]
+    try:
+        yield weigh
+    finally:
+        RowSearch.explore, contest.average_weights = explore, average_weights  # type: ignore[method-assign]
+
+
+def measure(X: Any, y: Any, prior: Any, seed: int, names: list[str], error: Callable[[Any], float]) -> dict[str, Any]:
+    """Test error in percent and processor seconds of every variant; those that share folds share the search."""
+    found: dict[str, Any] = {}
+    for folds in dict.fromkeys(VARIANTS[name][0] for name in names):
+        with searched_once() as weigh:
+            for name in (name for name in names if VARIANTS[name][0] == folds):
+                weigh(*VARIANTS[name][1:])
+                start = time.process_time()
+                model = PNUClassifier(prior=prior, cv=folds, random_state=seed).fit(X, y)
+                seconds = time.process_time() - start
+                found[name] = [round(100 * error(model.predict), 3), round(seconds, 3)]
+    return found
+
+
+def run(path: Path, seeds: int, seeds_on_sets: int) -> None:
+    done = {(row["set"], row["seed"]) for row in read(path)}
+    X, truth = load_breast_cancer(return_X_y=True)
+    X, y = minmax_scale(X), np.where(np.arange(len(truth)) < 100, truth, np.nan)
+
+    def readme_error(predict: Callable[[Any], Any]) -> float:
+        return float(np.mean(predict(X[100:]) != truth[100:]))
+
+    with path.open("a") as file:
+
+        def keep(name: str, seed: int, found: dict[str, Any]) -> None:
+            file.write(json.dumps({"set": name, "seed": seed, "found": found}) + "\n")
+            file.flush()
+
+        for seed in range(seeds):
+            if (README, seed) not in done:
+                keep(README, seed, measure(X, y, None, seed, list(VARIANTS), readme_error))
+        cheap = [name for name, (folds, *_) in VARIANTS.items() if folds == 5]
+        for seed in range(seeds_on_sets):
+            for name in SETS:
+                if (name, seed) not in done:
+                    trial = draw({"set": name, "prior": 0.5, "trial": 0})
+                    test = trial.X_test
+
+                    def error(predict: Callable[[Any], Any], trial: Any = trial, test: Any = test) -> float:
+                        return float(trial.error(predict(test)))
+
+                    keep(name, seed, measure(trial.X, trial.y, trial.prior, seed, cheap, error))
+
+
+def table(rows: list[dict[str, Any]], sets: tuple[str, ...]) -> list[str]:
+    """Of every variant the mean error, and the standard deviation over seeds, pooled over sets."""
+    lines = ["| candidates weighed by | mean error | sd over seeds | least | greatest |", "|---|---|---|---|---|"]
+    for name in VARIANTS:
+        errors = [[row["found"][name][0] for row in rows if row["set"] == s and name in row["found"]] for s in sets]
+        if all(len(of_set) > 1 for of_set in errors):
+            sd = np.sqrt(np.mean([np.var(of_set, ddof=1) for of_set in errors]))
+            least, most = (np.mean([end(of_set) for of_set in errors]) for end in (min, max))
+            mean = np.mean([np.mean(of_set) for of_set in errors])
+            lines.append(f"| {name} | {mean:.2f} | {sd:.2f} | {least:.2f} | {most:.2f} |")
+    return lines
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    own = [row for row in rows if row["set"] == README]
+    seconds = {name: np.mean([row["found"][name][1] for row in own]) for name in (DEFAULT, "ten folds")}
+    drawn = sum(row["set"] == SETS[0] for row in rows)
+    lines = [
+        "# How far the seed moves a fit",
+        "",
+        "Output of `python benchmarks/steadiness.py`. Test errors in percent. Weights are exp(−n (a zero-one risk + b",
+        "squared risk)); the library has a = b = 1, and n is the effective number of labels.",
+        "",
+        f"## README's example, {len(own)} seeds",
+        "",
+        "Its prior is estimated, without a seed: folds alone move the answer.",
+        "",
+        *table(own, (README,)),
+        "",
+        f"Ten folds take {seconds['ten folds'] / seconds[DEFAULT]:.1f} times the time of five; weights cost nothing.",
+        "",
+    ]
+    halves = {"All sets": SETS, "First, third, ... set": SETS[::2], "Second, fourth, ... set": SETS[1::2]}
+    for title, sets in halves.items() if drawn > 1 else ():
+        lines += [f"## {title}: one draw of each, {drawn} seeds", "", *table(rows, sets), ""]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    seeds, on_sets, path = (*arguments, *("20", "4", "results/rows/steadiness.jsonl")[len(arguments) :])
+    if int(seeds):
+        run(Path(path), int(seeds), int(on_sets))
+    Path("results/steadiness.md").write_text(page(read(Path(path))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
