@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta, norm
 
 from pnulearn.priors import PriorEstimate, density
-from pnulearn.priors.narrowing import after_random_labels, prior_cost, shift_probability
+from pnulearn.priors.narrowing import WORTH_SAYING, after_random_labels, prior_cost, shift_probability
 
 DISTANCE = 1.5
 
@@ -85,3 +85,9 @@ def test_the_sentence_says_what_it_costs_only_if_that_is_counted():
 def test_what_is_no_probability_is_refused(probability):
     with pytest.raises(ValueError, match="probability must be numbers between 0 and 1"):
         prior_cost(probability, PriorEstimate.known(0.3))
+
+
+def test_a_cost_is_worth_a_sentence_from_the_least_that_is_said_on():
+    told = after_random_labels(PriorEstimate.of_range(0.1, 0.5), 15)
+    assert replace(told, cost=WORTH_SAYING).is_costly
+    assert not replace(told, cost=WORTH_SAYING / 2).is_costly
