@@ -10,10 +10,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from numbers import Real
+from typing import Any
 
 Done = Callable[..., None]
 LONG = 15.0  # seconds from which a fit is worth a word
 EVERY = 10.0  # seconds between two words that nobody asked for
+
+
+def check_verbose(verbose: Any) -> None:
+    """Refuse what is no number."""
+    if not isinstance(verbose, Real):
+        raise TypeError(f"verbose must be 1 (tell more), 0 or -1 (tell nothing), got {verbose!r}.")
 
 
 def somebody_listens(verbose: int) -> bool:

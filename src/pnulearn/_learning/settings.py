@@ -12,6 +12,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._basis.views import COLUMNS, GIVEN
+from pnulearn._learning.progress import check_verbose
 from pnulearn._machine.threads import check_n_jobs
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
@@ -119,8 +120,7 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
             parameters, name, lambda v: (v >= SMALLEST) & (v <= LARGEST), f"from {SMALLEST:g} to {LARGEST:g}"
         )
     check_n_jobs(parameters["n_jobs"])
-    if not isinstance(parameters["verbose"], numbers.Real):
-        raise TypeError(f"verbose must be 1 (tell more), 0 or -1 (tell nothing), got {parameters['verbose']!r}.")
+    check_verbose(parameters["verbose"])
     check_cv(parameters["cv"])
     _check_centers(parameters["centers"])
 

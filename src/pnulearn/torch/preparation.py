@@ -11,8 +11,10 @@ import torch
 from pnulearn import risks
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.feasible import NEEDS
+from pnulearn._learning.progress import check_verbose
 from pnulearn._learning.splits import content_splits, own_splits
 from pnulearn._numbers import read_count, read_number
+from pnulearn._problem.folds import check_cv
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn.priors.estimate import PriorEstimate
@@ -38,8 +40,9 @@ def refuse_impossible(model: Any) -> None:
     read_number("weight_decay", model.weight_decay, 0)
     read_count("max_epochs", model.max_epochs)
     read_count("patience", model.patience)
-    if isinstance(model.cv, int | np.integer):
-        read_count("cv", model.cv, 2)
+    check_verbose(model.verbose)
+    if model.cv is not None:
+        check_cv(model.cv)
     _refuse_no_device(model.device)
     _objective(model, risks.pnu(0.5, 0.5))
 
