@@ -232,3 +232,12 @@ def test_extreme_imbalance_stays_finite():
 def test_rows_that_another_model_would_misread_are_refused_with_their_place(take, rows, words):
     with pytest.raises((TypeError, ValueError), match=words):
         take(rows, [0, 1, 0, 1, None, None])
+
+
+def test_a_wrapped_classifier_may_refuse_rows_without_a_word():
+    class Silent(LogisticRegression):
+        def fit(self, X, y):
+            raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        LabeledOnly(Silent()).fit(np.ones((4, 1)), [0, 1, 0, 1])

@@ -157,5 +157,5 @@ def test_an_unknown_prior_widens_the_interval(problem):
 
 def test_repeats_must_be_a_number(problem):
     X, y, _, model = problem
-    with pytest.raises(ValueError, match="n_repeats must be 1 or more, got 0"):
+    with pytest.raises(ValueError, match="n_repeats must be a whole number, at least 1, got 0"):
         column_importance(model, X, y, prior=0.3, n_repeats=0)

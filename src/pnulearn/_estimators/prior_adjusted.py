@@ -39,7 +39,9 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Labels are rarely gathered in the population's proportions, and a model fitted to them inherits theirs. Here the
     model's odds are corrected to the prior, then moved until its mean probability among the unlabelled rows agrees with
-    the prior, as far as the prior and U are surer than the labels. It takes cv + 1 fits of what it wraps.
+    the prior, as far as the prior and U are surer than the labels. An estimated prior of two classes is followed only
+    as far from the labels' share as it is sure, while `prior_` and `risk_` have it in full. It takes cv + 1 fits of
+    what it wraps.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         **fit_params : object
             Passed on to the estimator's `fit`; parameters with one value per row are cut as the rows are.
         """
-        refuse_no_classifier(self.estimator)
+        refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         X, _ = indexable(read_foreign(X), labels.codes)

@@ -69,7 +69,7 @@ def explained(X: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        words, kind = str(error).splitlines()[0], TypeError if isinstance(error, TypeError) else ValueError
+        words, kind = str(error).partition("\n")[0], TypeError if isinstance(error, TypeError) else ValueError
         try:
             place = _place_of_trouble(refuse_strange(X))
         except (TypeError, ValueError) as ours:

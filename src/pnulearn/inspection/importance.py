@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from pnulearn._arrays import AnyArray
+from pnulearn._numbers import read_count
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn.inspection.columns import Group, read_groups, read_rows, refuse_unfitted, replace_columns, take_rows
@@ -98,8 +99,7 @@ def column_importance(
     random_state : int, RandomState or None
         Seed; an int makes the result repeatable.
     """
-    if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise ValueError(f"n_repeats must be 1 or more, got {n_repeats!r}.")
+    n_repeats = read_count("n_repeats", n_repeats)
     refuse_unfitted(model)
     if cv is not None and (isinstance(cv, str) or not hasattr(cv, "split")):
         raise TypeError(f"cv must be a splitter such as PNUStratifiedKFold(5, train_on_unlabeled=True), got {cv!r}.")

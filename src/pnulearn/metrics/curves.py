@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.special import expit, logit
 
 from pnulearn._arrays import FloatArray
 from pnulearn._machine.extras import import_extra
+from pnulearn._numbers import read_count
 from pnulearn.metrics.costs import read_costs
 from pnulearn.metrics.estimate import Estimate
 from pnulearn.metrics.score_draws import ScoreDraws, draw_bins, draw_scores, envelope
@@ -184,13 +184,12 @@ def pnu_reliability(
         unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
     belief, confidence = read_prior(prior), read_share(confidence, "confidence")
-    if not isinstance(n_bins, Integral) or n_bins < 1:
-        raise ValueError(f"n_bins must be a whole number from 1 on, got {n_bins!r}.")
+    n_bins = read_count("n_bins", n_bins)
     scores, weights = _read(y_true, y_score, **options)
     if min(g.min(initial=0) for g in scores) < 0 or max(g.max(initial=0) for g in scores) > 1:
         raise ValueError("A reliability diagram needs probabilities between 0 and 1, e.g. predict_proba(X)[:, 1].")
     usual = scores[2] if len(scores[2]) else np.concatenate(scores[:2])
-    n_bins = min(int(n_bins), len(usual))
+    n_bins = min(n_bins, len(usual))
     edges = np.unique(np.quantile(usual, np.linspace(0, 1, n_bins + 1)[1:-1], method="inverted_cdf"))
     cuts = np.concatenate([[-np.inf], edges[edges < usual.max()], [np.inf]])
     share = draw_bins(scores, belief, weights, cuts)
