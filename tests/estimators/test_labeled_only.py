@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -139,3 +140,10 @@ def test_methods_are_those_of_the_classifier():
 def test_no_label_at_all_is_named():
     with pytest.raises(ValueError, match="no labelled row"):
         LabeledOnly(SVC()).fit(np.zeros((3, 1)), [None] * 3)
+
+
+def test_a_pipeline_may_take_rows_that_are_no_table():
+    tokens = [["red", "round"], ["blue"], ["red"], ["blue", "flat", "thin"], ["round"]]
+    model = make_pipeline(CountVectorizer(analyzer=list), LogisticRegression())
+    fitted = LabeledOnly(model).fit(tokens, [1, 0, 1, 0, None])
+    assert fitted.predict([["red"], ["blue"]]).tolist() == [1, 0]

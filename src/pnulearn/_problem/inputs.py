@@ -58,8 +58,10 @@ def refuse_strange(X: Any) -> Any:
 def read_foreign(X: Any) -> Any:
     """X for somebody else's model, which may take words and missing cells: masks, dates and None would be misread."""
     X = unmasked(X, "X")
-    if not sparse.issparse(X) and not _column_kinds(X):
-        _refuse_dates(_as_array(X))
+    if sparse.issparse(X) or _column_kinds(X):
+        return X
+    if hasattr(X, "dtype") or isinstance(X, str) or not hasattr(X, "__len__"):  # lists may hold documents, or tokens
+        _refuse_dates(as_array(X))
     return X
 
 
@@ -194,7 +196,7 @@ def _refuse_words(column: Any, name: Any, kind: Any) -> None:
 
 def _numbers(X: Any) -> Any:
     """An array or nested lists as an array; dates and words are refused, for neither becomes a number by itself."""
-    values = _as_array(X)
+    values = as_array(X)
     _refuse_dates(values)
     if values.dtype.kind in "iu" and values.size and max(values.max(), -int(values.min())) > 2**53:
         warnings.warn("X holds whole numbers beyond 2**53, which lose their last digits.", UserWarning, stacklevel=4)
@@ -204,7 +206,8 @@ def _numbers(X: Any) -> Any:
     return np.array(cells, dtype=float).reshape(values.shape)
 
 
-def _as_array(X: Any) -> AnyArray:
+def as_array(X: Any) -> AnyArray:
+    """X as an array of at least one dimension, whose rows are equally long."""
     try:
         values = np.asarray(X)
     except (TypeError, ValueError):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from pnulearn._problem.inputs import read_foreign
+from pnulearn._problem.inputs import as_array, read_foreign
 
 Group = Sequence[int]  # places of the columns that are one to the user
 
@@ -22,7 +22,7 @@ def take_rows(X: Any, rows: Any) -> Any:
 def read_rows(X: Any, n_rows: int | None = None) -> Any:
     """X as a table with at least one row, or with exactly `n_rows`."""
     X = read_foreign(X)
-    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    X = as_array(X) if isinstance(X, list | tuple) else X
     if np.ndim(X) != 2 and not sparse.issparse(X):
         raise ValueError(f"Expected 2D array of rows and columns, got X of shape {np.shape(X)}.")
     found = int(np.shape(X)[0])
