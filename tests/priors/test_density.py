@@ -75,3 +75,13 @@ def test_the_mode_is_that_of_the_density_over_the_prior():
 def test_a_range_and_rows_that_disagree_still_give_an_answer():
     both = PriorEstimate.of_range(0.85, 0.99).combine(PriorEstimate.of_mass(density.normal_mass(-0.4, 0.01), "scores"))
     assert 0 < both.value < 1
+
+
+def test_evidence_that_is_trusted_less_varies_more_by_that_factor():
+    narrow = PriorEstimate.of_mass(density.normal_mass(0.4, 0.02), "scores")
+    assert_allclose([narrow.widened(3).mean, narrow.widened(3).sd], [0.4, 0.06], rtol=0.02)
+    assert narrow.widened(1).sd == pytest.approx(narrow.sd)
+    three = PriorEstimate.of_counts([80, 40, 80])
+    assert_allclose(three.widened(2).sd, 2 * three.sd, rtol=0.02)
+    known = PriorEstimate.known(0.3)
+    assert known.widened(2) == known

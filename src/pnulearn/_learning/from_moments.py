@@ -21,7 +21,7 @@ from pnulearn._statistics.row_sample import RowSample
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import is_vague, read_prior
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors.resolve import beside_evidence, resolve_prior
 
 Recount = Callable[[list[Fits]], list[Fits]]
 
@@ -72,9 +72,9 @@ def prior_of_moments(
     """As given, from all rows' moments and labels drawn at random, or by another method from the sample."""
     counts, design, prior = statistics.counts, statistics.design, settings.prior
     if counts[-1] and (prior is None or is_vague(prior)):
-        evidence = _evidence(settings, statistics, random_counts)
-        if evidence:
-            return evidence[0].combine(*evidence[1:])
+        found = _put_together(settings, statistics, random_counts)
+        if found is not None:
+            return found
     by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
     if by_labels or isinstance(prior, numbers.Real | Mapping | PriorEstimate) or is_vague(prior):
         rows = _count_samples(statistics, settings.sampling)
@@ -96,20 +96,23 @@ def prior_of_moments(
     )
 
 
-def _evidence(settings: Settings, statistics: PNUStatistics, random_counts: AnyArray | None) -> list[PriorEstimate]:
+def _put_together(
+    settings: Settings, statistics: PNUStatistics, random_counts: AnyArray | None
+) -> PriorEstimate | None:
     """What the user knows, what labels drawn at random say, and what the moments of U say."""
     counts, design = statistics.counts, statistics.design
-    found = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
+    known = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
     counted = counts[:-1] if settings.sampling == "single_set" else random_counts
     if counted is not None and counted.any():
-        found.append(PriorEstimate.of_counts(counted))
+        known.append(PriorEstimate.of_counts(counted))
+    read_off = []
     if counts.all() and can_validate(statistics):
         try:
-            found.append(prior_from_moments(statistics, design.seed, settings.n_jobs))
+            read_off.append(prior_from_moments(statistics, design.seed, settings.n_jobs))
         except ValueError:  # the classes look alike, which matters only if there is nothing else to go by
-            if not found:
+            if not known:
                 raise
-    return found
+    return beside_evidence(known, read_off) if known else next(iter(read_off), None)
 
 
 def _count_samples(statistics: PNUStatistics, sampling: Sampling) -> Samples:

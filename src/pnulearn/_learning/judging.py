@@ -59,7 +59,7 @@ def held_out_risk(
         with suppress(ContradictedPrior):
             return posterior_risk(parts, prior, weights=weights)
     alike = None if rows.groups is None else [rows.groups[group] for group in groups]
-    return estimate_risk(parts, prior, weights=weights, groups=alike, costs=costs)
+    return estimate_risk(parts, prior, weights=weights, groups=alike, costs=costs, own_prior=True)
 
 
 def allow_for_changes(risk: RiskEstimate, changed: float) -> RiskEstimate:

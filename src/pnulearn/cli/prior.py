@@ -157,12 +157,13 @@ def drawn_facts(drawn: Drawn | None, estimate: PriorEstimate, counts: Any) -> di
     if estimate.mass is None or min(counts) == 0:
         return {}
     from pnulearn.priors import PriorEstimate
+    from pnulearn.priors.resolve import beside_evidence
 
     assumed = {"labels": f"{Drawn.chosen.value} (assumed)"}
     counted = PriorEstimate.of_counts(counts)
     if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
         return assumed
-    other = counted.combine(estimate)
+    other = beside_evidence([counted], [estimate])
     remark(
         f"Labelled rows are taken as chosen (--labels chosen), which gives a prior of {_words(estimate)}. If they were "
         f"drawn at random, pass --labels random: it would be {_words(other)}."

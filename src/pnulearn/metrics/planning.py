@@ -14,7 +14,8 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from pnulearn._numbers import read_count
-from pnulearn.metrics.rates import ContradictedPrior, rates_under, weighted_quantiles
+from pnulearn.metrics.belief import error_posterior
+from pnulearn.metrics.rates import ContradictedPrior, weighted_quantiles
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
 from pnulearn.theory import Psi
@@ -133,10 +134,10 @@ def expected_width(
     for fnr, fpr in product(*outcomes):
         share, size = np.array([fnr, fpr, called]), np.array([*sizes, n_unlabeled], dtype=float)
         try:
-            priors, rates, probability = rates_under(share, size, belief, N_QUANTILES)
+            errors, probability = error_posterior(share, size, belief, N_QUANTILES)
         except ContradictedPrior:  # so many errors would not go with what U says
             continue
-        low, high = weighted_quantiles(priors * rates[0] + (1 - priors) * rates[1], probability, confidence)
+        low, high = weighted_quantiles(errors, probability, confidence)
         widths.append(high - low)
     return float(np.mean(widths)) if widths else 1.0
 

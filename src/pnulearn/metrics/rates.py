@@ -16,6 +16,8 @@ from pnulearn.priors.estimate import PriorEstimate
 ROUNDS = 5  # of reweighted least squares, each with the variances of the last fit
 N_QUANTILES, FEWER_QUANTILES = 150, 32  # of each rate: for one prior, and for each of several
 N_PRIORS = 41  # the outermost are quantiles beyond the ends of a 95 % interval
+RIGHT_CALLS = 1.0  # of either class, imagined: a model is better than the toss of a coin until rows say otherwise
+NEWS = 0.5  # the part of what a model's calls say of the prior that was not known from the same rows before
 
 
 class ContradictedPrior(ValueError):
@@ -50,6 +52,15 @@ class Called:
             rates = np.clip(np.linalg.solve(weighted @ design, weighted @ (share - offset)), 0, 1)
             likely = (size * (design @ rates + offset) + 1) / (size + 2)
         return rates
+
+    @property
+    def agreement(self) -> float:
+        """Log-likelihood of the tie: how well the share of U called positive goes with both error rates."""
+        rate = (self.size * self.share + 0.5) / (self.size + 1)
+        variance = rate * (1 - rate) / (self.size + 2)
+        miss = rate @ (self.prior, self.prior - 1, 1.0) - self.prior
+        total = variance @ (self.prior**2, (1 - self.prior) ** 2, 1.0)
+        return float(-0.5 * (miss**2 / total + np.log(total)))
 
     def posterior(self, n_quantiles: int = N_QUANTILES) -> tuple[AnyArray, AnyArray]:
         """A grid of FNR and FPR, (2, n²), with posterior probabilities under Jeffreys' priors.
@@ -91,25 +102,42 @@ class Called:
 
 
 def rates_under(
-    share: AnyArray, size: AnyArray, prior: PriorEstimate, n_quantiles: int = N_QUANTILES
+    share: AnyArray, size: AnyArray, prior: PriorEstimate, n_quantiles: int = N_QUANTILES, news: float = 0.0
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Priors, FNR and FPR (2, ·), and their probabilities, over all that the prior may be.
 
-    The prior keeps its distribution: what the model calls positive among U helped to find it and is not counted again.
+    What the model calls positive among U may have helped to find the prior: `news` is the part of it that is counted,
+    so that priors under which the three samples contradict each other weigh less. With none the prior keeps its
+    distribution.
     """
     points = prior.points(N_PRIORS)
     n_quantiles = n_quantiles if len(points) == 1 else FEWER_QUANTILES
-    parts = []
+    parts, logs = [], []
     for point in points:
+        called = Called(share, size, float(point))
         try:
-            parts.append((point, *Called(share, size, float(point)).posterior(n_quantiles)))
+            parts.append((point, *called.posterior(n_quantiles)))
+            logs.append(news * called.agreement if news and size.all() else 0.0)
         except ContradictedPrior:
             continue
     if not parts:  # the finer grid may still find room, or say in one error what contradicts what
-        parts = [(float(prior.mean), *Called(share, size, float(prior.mean)).posterior())]
-    priors = np.concatenate([np.full(len(weight), point) for point, _, weight in parts])
-    probability = np.concatenate([weight for _, _, weight in parts]) / len(parts)
+        parts, logs = [(float(prior.mean), *Called(share, size, float(prior.mean)).posterior())], [0.0]
+    weight = np.exp(np.array(logs) - max(logs))
+    weight /= weight.sum()
+    priors = np.concatenate([np.full(len(within), point) for point, _, within in parts])
+    probability = np.concatenate([part * within for part, (_, _, within) in zip(weight, parts, strict=True)])
     return priors, np.concatenate([rates for _, rates, _ in parts], axis=1), probability
+
+
+def expecting_right_calls(share: AnyArray, size: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Shares of errors and sizes of P, N and U with a few imagined rows of either class that are called right.
+
+    >>> share, size = expecting_right_calls(np.array([0.5, 0.0, 0.3]), np.array([2.0, 0.0, 100.0]))
+    >>> size.tolist(), round(share[0], 3)
+    ([3.0, 0.0, 100.0], 0.333)
+    """
+    more = size + RIGHT_CALLS * (size > 0) * np.array([1.0, 1.0, 0.0])
+    return share * size / np.where(more > 0, more, 1.0), more
 
 
 def weighted_quantiles(values: AnyArray, probability: AnyArray, confidence: float) -> tuple[float, float]:

@@ -113,15 +113,24 @@ def pnu_risk(
     belief, prices = _settle_prior(prior, sampling, rows), read_costs(costs)
     warn_of_contradicted_prior(scores, rows.weights, belief)
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
-    given = {"weights": rows.weights, "groups": apart}
-    plain = estimate_risk(scores, belief, mix, loss, confidence, nonnegative=nonnegative, costs=prices, **given)
+    plain = estimate_risk(
+        scores,
+        belief,
+        mix,
+        loss,
+        confidence,
+        weights=rows.weights,
+        groups=apart,
+        nonnegative=nonnegative,
+        costs=prices,
+    )
     if helper is None:
         return plain
     if mix != "optimal" or nonnegative:
         raise ValueError("A helper and the mix are weighed together: leave out mix and nonnegative with helper=.")
     opinions = read_opinions(helper, rows.classes, len(rows.weight))
     kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
-    samples = loss_samples(scores, loss, **given)
+    samples = loss_samples(scores, loss, rows.weights, apart)
     return estimate_with_helper(plain, samples, take_opinions(opinions, rows.rows), belief, kind, prices)
 
 
@@ -154,6 +163,7 @@ def estimate_risk(
     groups: Sequence[AnyArray] | None = None,
     nonnegative: bool = False,
     costs: tuple[float, float] = EQUAL_COSTS,
+    own_prior: bool = False,
 ) -> RiskEstimate:
     """`pnu_risk` of scores that are already apart: g on P, on N and on U.
 
@@ -178,6 +188,8 @@ def estimate_risk(
         Clip the class risk that is read off U at zero.
     costs : (float, float)
         Weights of the losses of positive and of negative rows, as in `pnu_risk`.
+    own_prior : bool
+        Whether the model was trained with this prior, so that its calls among U say nothing new about it.
     """
     loss, belief, costs = as_loss(loss), read_prior(prior), read_costs(costs)
     samples = loss_samples(scores, loss, weights, groups)
@@ -186,7 +198,7 @@ def estimate_risk(
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
     estimate = judge(pnu(theta, eta).at_costs(costs), samples, eta, confidence, kind)
     if belief.spread or (kind == "rate" and eta):
-        estimate = under_belief(estimate, belief, samples, kind, costs)
+        estimate = under_belief(estimate, belief, samples, kind, costs, own_prior)
     return _clip(estimate, theta, samples, costs) if nonnegative else estimate
 
 
@@ -260,7 +272,7 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
 def posterior_risk(
     scores: Sequence[ArrayLike], prior: PriorEstimate, confidence: float = 0.95, *, weights: Sequence[ArrayLike]
 ) -> RiskEstimate:
-    """The error rate expected by who knows nothing of it beforehand; P or N may be empty.
+    """The error rate of a model trained with this prior, as who knows nothing of it expects it; P or N may be empty.
 
     Never negative and within its own interval, where the unbiased estimate from two samples may be anywhere.
 
@@ -276,7 +288,7 @@ def posterior_risk(
         Weights of the rows of P, N and U.
     """
     samples = [LossSample.of(loss_pairs(g, ZeroOne()), weight) for g, weight in zip(scores, weights, strict=True)]
-    values, probability = posterior_errors(prior, samples)
+    values, probability = posterior_errors(prior, samples, own_prior=True)
     value = float(values @ probability)
     stderr = float(np.sqrt(probability @ (values - value) ** 2))
     low, high = weighted_quantiles(values, probability, confidence)
