@@ -9,6 +9,7 @@ import pytest
 from pnulearn.cli import run
 from pnulearn.metrics.risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
+from pnulearn.priors.resolve import beside_evidence
 from pnulearn.tables import read_table
 from pnulearn.tables.loading import load_table_model
 from pnulearn.tables.scores import feature_columns, model_labels
@@ -88,7 +89,7 @@ def test_a_column_marks_rows_that_were_labelled_at_random(capsys, marked):
     table = read_table(marked)
     y = np.array([row[4] or None for row in table.rows()], dtype=object)
     scores = estimate_prior(feature_columns(table, "bought", ["audit"]), y, pos_label="yes", random_state=0)
-    expected = PriorEstimate.of_counts([5, 1]).combine(scores)
+    expected = beside_evidence([PriorEstimate.of_counts([5, 1])], [scores])
     assert facts["prior"] == pytest.approx(expected.value)
     model = marked.parent / "marked.pnu"
     fitted = as_json(capsys, "fit", marked, "-l", "bought", "--at-random", "audit", "-m", model, *FAST)
