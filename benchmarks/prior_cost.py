@@ -32,11 +32,13 @@ SETS = (
     *("banana", "phoneme", "magic", "image", "susy", "german", "waveform", "ijcnn1", "g50c", "covtype", "spambase"),
     *("splice", "phishing", "a9a", "coil2", "w8a", "breast-cancer", "digits-parity"),
 )
+HALVES = {"sets the rules were chosen on": SETS[:16:2], "the other sets": (*SETS[1:16:2], *SETS[16:])}
 PRIORS = (0.1, 0.3, 0.5, 0.7, 0.9)
 LABELS = (10, 20, 50, 100)
 Array = np.ndarray
 KEY = ("set", "prior", "labels", "unlabeled", "sampling", "draw")
 MOST_TEST_ROWS, LEAST_TEST_ROWS = 1000, 150  # of each class
+SHARES = {"class": 0.5, "uneven": 0.7}  # of positives among labels that were gathered by class
 RANGE = 0.1  # what a user knows who is sure of the prior within this distance
 
 
@@ -100,7 +102,10 @@ def draw_rows(X: Array, y: Array, prior: float, n_labels: int, n_unlabeled: int,
     """
     rng = np.random.default_rng([draw, int(1000 * prior), n_labels, n_unlabeled, sampling == "class", len(X)])
     of_class = [rng.permutation(np.flatnonzero(y == code)) for code in (0, 1)]
-    labels = _label_at_random(rng, prior, n_labels) if sampling == "random" else np.arange(n_labels) < n_labels // 2
+    if sampling == "random":
+        labels = _label_at_random(rng, prior, n_labels)
+    else:
+        labels = np.arange(n_labels) < n_labels * SHARES[sampling]
     n_positive = rng.binomial(n_unlabeled, prior)
     counts = [((~labels).sum(), n_unlabeled - n_positive), (labels.sum(), n_positive)]
     if any(len(rows) < sum(count) + LEAST_TEST_ROWS for rows, count in zip(of_class, counts, strict=True)):
@@ -154,16 +159,16 @@ def read(path: Path) -> list[dict]:
 def report(rows: list[dict]) -> str:
     heading = f"{len(rows)} problems; `python benchmarks/prior_cost.py` says how. Errors in %."
     parts = ["# What the class prior costs", heading]
-    halves = {
-        "all sets": SETS,
-        "sets the rules were chosen on": SETS[:16:2],
-        "the other sets": [*SETS[1:16:2], *SETS[16:]],
-    }
-    for title, names in halves.items():
-        some = [row for row in rows if row["set"] in names]
-        parts += [f"## {title[0].upper()}{title[1:]}", *tables(some)]
-    parts += ["## Labels by class, by prior", by_prior(rows), "## Cover of `risk_` by set", by_set(rows)]
+    for n_unlabeled in sorted({row["unlabeled"] for row in rows}):
+        parts += sections([row for row in rows if row["unlabeled"] == n_unlabeled], f"{n_unlabeled:,} unlabelled rows")
     return "\n\n".join(parts)
+
+
+def sections(rows: list[dict], size: str) -> Iterator[str]:
+    for title, names in {"all sets": SETS, **HALVES}.items():
+        yield f"## {size}, {title}"
+        yield from tables([row for row in rows if row["set"] in names])
+    yield from (f"## {size}, by prior", by_prior(rows), f"## {size}, by set", by_set(rows))
 
 
 def tables(rows: list[dict]) -> Iterator[str]:
@@ -209,20 +214,25 @@ def prior_covers(rows: list[dict], sampling: str) -> list[bool]:
 
 def by_prior(rows: list[dict]) -> str:
     lines = [
-        "| prior | error, new | error, known | cover of the prior 90 %, by class | at random |",
-        "|---|---|---|---|---|",
+        "| prior | before, at random | new | known | by class: before and new | known "
+        "| cover of the prior 90 %, by class | at random |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for prior in PRIORS:
         some = [row for row in rows if row["prior"] == prior]
-        by_class = [row for row in some if row["sampling"] == "class"]
-        errors = [f"{100 * np.mean([row[way]['error'] for row in by_class]):.1f}" for way in ("new", "known")]
+        errors = [mean_error(some, "random", way) for way in ("before", "new", "known")]
+        errors += [mean_error(some, "class", way) for way in ("new", "known")]
         cover = [f"{np.mean(prior_covers(some, how)):.3f}" for how in ("class", "random")]
         lines.append(f"| {prior} | {' | '.join(errors)} | {' | '.join(cover)} |")
     return "\n".join(lines)
 
 
+def mean_error(rows: list[dict], sampling: str, way: str) -> str:
+    return f"{100 * np.mean([row[way]['error'] for row in rows if row['sampling'] == sampling]):.1f}"
+
+
 def by_set(rows: list[dict]) -> str:
-    lines = ["| set | new | known |", "|---|---|---|"]
+    lines = ["| set | cover of risk_ 95 %, new | known |", "|---|---|---|"]
     for name in dict.fromkeys(row["set"] for row in rows):
         some = [row for row in rows if row["set"] == name]
         lines.append(f"| {name} | {np.mean(covers(some, 'new')):.3f} | {np.mean(covers(some, 'known')):.3f} |")
