@@ -5,8 +5,8 @@
 A forest, naive Bayes and logistic regression are fitted to 200 rows of the set magic and frozen; their scores on the
 other rows are the population. Labelled and unlabelled rows are drawn again and again from it at another prior. A block
 is 20 draws of every cell; each is appended to rows.jsonl when it is done, a second run goes on where the first stopped,
-and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics, threshold and ppi; the last needs
-ppi-python.
+and --blocks 0 only prints. --parts names some of compare, oracle, width, metrics, unknown, threshold and ppi; the last
+needs ppi-python.
 "Estimated prior" is what 30 further rows labelled at random say of it.
 """
 
@@ -112,7 +112,10 @@ def metric_functions(prior: Any) -> dict[str, Callable[[Array, Array], Any]]:
 
 
 def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
-    """Cover of every metric with a known and an estimated prior, and of the error with helpers."""
+    """Cover of every metric with a known and an estimated prior, and of the error with helpers.
+
+    The error with an estimated prior and without a helper is `unknown_block`'s.
+    """
     scores, _ = population()
     score, rng = scores[model], np.random.default_rng([block, n, int(100 * prior), len(model)])
     truth = truths(score, prior)
@@ -124,6 +127,8 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
         beliefs = {"known": prior, "estimated": PriorEstimate.of_counts([30 - seen, seen])}
         for kind, belief in beliefs.items():
             for name, function in metric_functions(belief).items():
+                if (name, kind) == ("error", "estimated"):
+                    continue
                 found = function(y, score[rows])
                 inside = found.low <= truth[name] <= found.high
                 hits.setdefault((name, kind), []).append((inside, found.value, found.high - found.low))
@@ -138,6 +143,19 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
             (alone.low <= truth["error"] <= alone.high, alone.value, alone.high - alone.low)
         )
     yield from sums(hits, truth)
+
+
+def unknown_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
+    """Cover of the error's interval with an estimated prior."""
+    score = population()[0][model]
+    rng, truth = np.random.default_rng([block, n, int(100 * prior), len(model), 4]), truths(score, prior)
+    found = []
+    for _ in range(DRAWS):
+        rows, y = draw_rows(rng, prior, n)
+        seen = rng.binomial(30, prior)
+        risk = pnu_risk(y, score[rows], prior=PriorEstimate.of_counts([30 - seen, seen]))
+        found.append((risk.low <= truth["error"] <= risk.high, risk.value, risk.high - risk.low))
+    yield from sums({("error", "estimated"): found}, truth)
 
 
 def threshold_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[str, Any]]:
@@ -267,6 +285,7 @@ PARTS: dict[
     "oracle": (oracle_block, tuple(MODELS), PRIORS, SIZES),
     "width": (width_block, ("forest", "bayes"), (0.05, 0.3, 0.5), (5, 10, 20)),
     "metrics": (metric_block, tuple(MODELS), PRIORS, SIZES),
+    "unknown": (unknown_block, tuple(MODELS), PRIORS, SIZES),
     "threshold": (threshold_block, tuple(MODELS), PRIORS, SIZES),
     "ppi": (ppi_block, ("0.8", "0.9", "0.95"), (0.3, 0.5), (10, 30, 100)),
 }

@@ -43,10 +43,12 @@ def table(title: str, words: str, heads: Sequence[str], rows: Iterator[Sequence[
 
 
 def report(rows: Rows) -> str:
-    by_part: dict[str, Rows] = {part: [] for part in ("metrics", "threshold", "oracle", "compare", "width", "ppi")}
+    by_part: dict[str, Rows] = {
+        part: [] for part in ("metrics", "unknown", "threshold", "oracle", "compare", "width", "ppi")
+    }
     for row in rows:
         by_part[row["part"]].append(row)
-    metrics = by_part["metrics"]
+    metrics = by_part["metrics"] + by_part["unknown"]
     lines = ["# The judge on frozen models", ""]
     lines += ["Written by `python benchmarks/judge_frozen.py`, which says what was done."]
     heads = ["metric", "prior", "draws", "cover", "worst of the cells", "draws there"]
