@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from pnulearn.baselines import EntropyRegularizedClassifier
 from pnulearn.baselines._rival.kernel import gram
 from pnulearn.baselines._rival.rival import RivalTraining
+from pnulearn.baselines.entropy import confidence
 from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy, minimize_confidence
 from pnulearn.baselines.entropy.rotation import rotate
 
@@ -57,7 +58,40 @@ def test_value_and_derivatives_are_the_formula(intercept):
     assert value == pytest.approx(weight @ np.log1p(np.exp(-margin)) + 0.5 * uncertain + penalty)
     assert_allclose(gradient, optimize.approx_fprime(w, lambda v: target(v, 0.1, 0.5)[0]), atol=1e-6)
     numerical = optimize.approx_fprime(w, lambda v: target(v, 0.1, 0.5)[1])
-    assert_allclose(target.hessian(w, 0.1, 0.5), np.tril(numerical), atol=1e-5)
+    bend = target.of_scores(g, 0.5)[2]
+    hessian = target.features.T @ (bend[:, None] * target.features) + 0.2 * np.diag(target.penalized)
+    assert_allclose(hessian, numerical, atol=1e-5)
+
+
+def kernel_objective(bandwidth=0.7):
+    problem = training(gram("rbf", X, X, bandwidth))
+    return ConfidenceObjective(rotate(problem.gram), problem, problem.outputs[0][0], intercept=False)
+
+
+@pytest.mark.parametrize("mu, convex", [(0.0, True), (1e-3, True), (0.1, False), (100.0, False)])
+def test_newton_solves_for_the_coupled_directions_and_goes_downhill_in_all(mu, convex):
+    target, alpha = kernel_objective(), 1e-3
+    w = 0.1 * rng.normal(size=target.size)
+    gradient, (_, _, bend) = target(w, alpha, mu)[1], target.of_scores(target.features @ w, mu)
+    r = target.n_coupled(bend, alpha)
+    assert 0 < r < target.size
+    direction = target.newton_direction(gradient, bend, alpha)
+    assert gradient @ direction < 0
+    Z = target.features[:, :r]
+    hessians = [Z.T @ (b[:, None] * Z) + 2 * alpha * np.eye(r) for b in (bend, np.abs(bend))]
+    assert (np.linalg.eigvalsh(hessians[0])[0] > 0) == convex
+    assert_allclose(hessians[0 if convex else 1] @ direction[:r], -gradient[:r], atol=1e-10)
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0])
+def test_newton_and_descent_end_in_the_same_minimum_from_nearby(mu, monkeypatch):
+    target = kernel_objective()
+    start = minimize_confidence(target, np.zeros(target.size), 1e-2, mu)
+    start = start + 1e-3 * rng.normal(size=target.size)
+    by_newton = minimize_confidence(target, start, 1e-2, mu)
+    monkeypatch.setattr(confidence, "MOST_STEPS", 0)
+    by_descent = minimize_confidence(target, start, 1e-2, mu)
+    assert_allclose(target.features @ by_newton, target.features @ by_descent, atol=1e-4)
 
 
 @pytest.mark.parametrize("alpha, mu", [(1e-5, 0.0), (1e-3, 0.1), (1e-2, 10.0), (1.0, 100.0)])
@@ -136,6 +170,12 @@ def test_without_unlabelled_rows_it_is_kernel_logistic_regression():
     assert_allclose(*scores, atol=1e-8)
 
 
+def test_a_kernel_matrix_symmetric_up_to_rounding_is_not_squared():
+    kernel = gram("rbf", X, X, 5.0)
+    rounded = kernel * (1 + 1e-15 * rng.normal(size=kernel.shape))
+    assert rotate(rounded).lengths.shape == rotate((kernel + kernel.T) / 2).lengths.shape
+
+
 @pytest.mark.parametrize("shape", [(6, 6), (9, 4), (4, 9)])
 def test_rotated_features_span_the_same_functions(shape):
     features = rng.normal(size=shape)
@@ -145,3 +185,5 @@ def test_rotated_features_span_the_same_functions(shape):
     coefficients = rng.normal(size=rotated.coordinates.shape[1])
     assert_allclose(features @ rotated.lift(coefficients), rotated.coordinates @ coefficients, atol=1e-8)
     assert np.linalg.norm(rotated.lift(coefficients)) == pytest.approx(np.linalg.norm(coefficients))
+    assert_allclose(rotated.lower(rotated.lift(coefficients)), coefficients)
+    assert (np.diff(rotated.lengths) <= 0).all()

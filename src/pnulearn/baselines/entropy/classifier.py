@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,15 +103,29 @@ class EntropyRegularizedClassifier(Rival):
         """The minimiser of every candidate, for one output."""
         objective = ConfidenceObjective(rotated, training, signs, intercept=self._intercept)
         tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
+        alphas = sorted({c["alpha"] for c in grid}, reverse=True)
         solved = {}
-        supervised = np.zeros(objective.size)
-        # The supervised problem is convex, so its solution does not depend on where the solver starts.
-        for alpha in sorted({c["alpha"] for c in grid}, reverse=True):
-            supervised = minimize_confidence(objective, supervised, alpha, 0.0, tolerance)
+        starts = self._supervised(training, rotated, signs, alphas, tolerance)
+        for alpha, supervised in zip(alphas, starts, strict=True):
             entropies = [c["entropy"] for c in grid if c["alpha"] == alpha]
             for entropy, solution in _follow_path(objective, supervised, alpha, entropies, tolerance):
                 solved[alpha, entropy] = solution
         return [solved[c["alpha"], c["entropy"]] for c in grid]
+
+    def _supervised(
+        self, training: RivalTraining, rotated: Rotated, signs: AnyArray, alphas: Sequence[float], tolerance: float
+    ) -> Iterator[AnyArray]:
+        """Where the paths start: minimisers without entropy, which need no more directions than labelled rows span."""
+        labeled = training.labeled
+        known = replace(training, X=None, gram=training.gram[labeled], codes=training.codes[labeled])
+        span = rotate(known.gram)
+        objective = ConfidenceObjective(span, known, signs, intercept=self._intercept)
+        solution = np.zeros(objective.size)
+        # The problem is convex, so that its solution does not depend on where the solver starts.
+        for alpha in alphas:
+            solution = minimize_confidence(objective, solution, alpha, 0.0, tolerance)
+            coef = rotated.lower(span.lift(solution[: len(span.lengths)]))
+            yield np.append(coef, solution[len(span.lengths) :])
 
     def _part(self, rotated: Rotated, solution: AnyArray) -> Parts:
         coef, bias = (solution[:-1], solution[-1]) if self._intercept else (solution, 0.0)

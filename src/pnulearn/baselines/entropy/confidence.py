@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from pnulearn._arrays import AnyArray
 from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.entropy.rotation import Rotated
 
 MOST_STEPS = 50
-SHORTEST_STEP = 0.1
+STEPS = 0.5 ** np.arange(11)
+BARELY = 0.2  # curvature, in units of the penalty's, below which a direction is solved for by itself
+WIDE, FEW = 0.99, 100  # coupled directions, per row and in all, beyond both of which a Newton step does not pay
 
 
 def entropy(scores: AnyArray) -> AnyArray:
@@ -22,7 +23,8 @@ def entropy(scores: AnyArray) -> AnyArray:
     [0.6931, 0.0, 0.0]
     """
     size = np.abs(scores)  # H is even, and for −|g| nothing overflows
-    return np.log1p(np.exp(-size)) + size * expit(-size)
+    rarer = np.exp(-size)
+    return np.log1p(rarer) + size * rarer / (1 + rarer)
 
 
 class ConfidenceObjective:
@@ -30,11 +32,14 @@ class ConfidenceObjective:
 
     def __init__(self, rotated: Rotated, training: RivalTraining, signs: AnyArray, intercept: bool):
         Z, lengths = rotated.coordinates, rotated.lengths
-        self.features = np.column_stack([Z, np.ones(len(Z))]) if intercept else Z
+        self.features = np.asfortranarray(np.column_stack([Z, np.ones(len(Z))]) if intercept else Z)
         self.lengths = np.append(lengths, np.sqrt(len(Z))) if intercept else lengths
         self.penalized = (np.arange(self.features.shape[1]) < len(lengths)).astype(float)
-        self.labeled, self.unlabeled = training.labeled, training.unlabeled
-        self.signs, self.weight = signs, training.balance
+        self.signs, self.weight, self.share = np.zeros((3, len(Z)))
+        self.signs[training.labeled], self.weight[training.labeled] = signs, training.balance
+        self.share[training.unlabeled] = 1 / max(len(training.unlabeled), 1)
+        self._stretched = np.empty_like(self.features)  # kept, since a fresh matrix costs more than to fill it
+        self._squares = self.features**2
 
     @property
     def size(self) -> int:
@@ -43,63 +48,88 @@ class ConfidenceObjective:
 
     def __call__(self, w: AnyArray, alpha: float, mu: float) -> tuple[float, AnyArray]:
         """Value and gradient."""
-        g = self.features @ w
-        margin, free = self.signs * g[self.labeled], g[self.unlabeled]
-        value = self.weight @ np.logaddexp(0, -margin) + alpha * (self.penalized @ w**2)
-        slope = np.zeros(len(g))
-        slope[self.labeled] = -self.weight * self.signs * expit(-margin)
-        if len(free):
-            value += mu * entropy(free).mean()
-            slope[self.unlabeled] = -mu / len(free) * free * expit(free) * expit(-free)
-        return float(value), self.features.T @ slope + 2 * alpha * self.penalized * w
+        value, slope, _ = self.of_scores(self.features @ w, mu)
+        return value + self.penalty(w, alpha), slope @ self.features + 2 * alpha * self.penalized * w
 
-    def hessian(self, w: AnyArray, alpha: float, mu: float) -> AnyArray:
-        """The lower triangle; not positive definite where unlabelled rows are undecided."""
-        g = self.features @ w
-        p = expit(g)
-        bend = p * (1 - p)
-        bend[self.labeled] *= self.weight
-        free = self.unlabeled
-        bend[free] *= mu / max(len(free), 1) * (g[free] * (2 * p[free] - 1) - 1)
-        stretched = np.sqrt(np.abs(bend))[:, None] * self.features
-        up = linalg.blas.dsyrk(1.0, stretched[bend > 0].T, lower=1)
-        if (bend < 0).any():
-            up = linalg.blas.dsyrk(-1.0, stretched[bend < 0].T, lower=1, beta=1.0, c=up, overwrite_c=1)
-        up[np.diag_indices(self.size)] += 2 * alpha * self.penalized
-        return up
+    def of_scores(self, g: AnyArray, mu: float) -> tuple[float, AnyArray, AnyArray]:
+        """Value without the penalty, and its first and second derivative with respect to every row's score."""
+        size, margin, price = np.abs(g), self.signs * g, mu * self.share
+        rarer = np.exp(-size)
+        p, log = rarer / (1 + rarer), np.log1p(rarer)  # p of the less likely class
+        spread = p * (1 - p)
+        value = self.weight @ (log + np.maximum(-margin, 0)) + price @ (log + size * p)
+        slope = -self.weight * self.signs * np.where(margin > 0, p, 1 - p) - price * g * spread
+        bend = spread * (self.weight + price * (size * (1 - 2 * p) - 1))
+        return float(value), slope, bend
+
+    def penalty(self, w: AnyArray, alpha: float) -> float:
+        """α w'w, the intercept left out."""
+        return float(alpha * (self.penalized @ w**2))
 
     def scale(self, alpha: float, mu: float) -> AnyArray:
         """A typical step per variable: the inverse root of the curvature if every row were undecided."""
         flat = (1 + mu) / (4 * len(self.features)) * self.lengths**2
         return 1 / np.sqrt(flat + 2 * alpha * self.penalized)
 
+    def n_coupled(self, bend: AnyArray, alpha: float) -> int:
+        """How many directions, the longest first, bend enough that they must be solved for together."""
+        if not self.penalized.all():
+            return self.size
+        return int(np.count_nonzero(np.abs(bend).max() * self.lengths**2 > 2 * BARELY * alpha))
+
+    def newton_direction(self, gradient: AnyArray, bend: AnyArray, alpha: float) -> AnyArray | None:
+        """Downhill, by the Hessian of the coupled directions and by its diagonal for all others.
+
+        Undecided unlabelled rows bend downwards; where these make the Hessian indefinite, every row is taken to bend
+        upwards by as much. None if even that has no Cholesky factor.
+        """
+        r, size, down = self.n_coupled(bend, alpha), np.abs(bend), bend < 0
+        direction = -gradient / (size @ self._squares + 2 * alpha * self.penalized)
+        if r == 0:
+            return direction
+        stretched = np.multiply(self.features[:, :r], np.sqrt(size)[:, None], out=self._stretched[:, :r])
+        upward = linalg.blas.dsyrk(1.0, stretched, trans=1, lower=1)
+        upward.flat[:: r + 1] += 2 * alpha * self.penalized[:r]
+        hessians = [upward]
+        if down.any():
+            hessians.insert(0, linalg.blas.dsyrk(-2.0, stretched[down], trans=1, beta=1.0, c=upward, lower=1))
+        for hessian in hessians:
+            _, step, failed = linalg.lapack.dposv(hessian, -gradient[:r], lower=1, overwrite_a=1)
+            if not failed:
+                direction[:r] = step
+                return direction
+        return None
+
 
 def minimize_confidence(
     objective: ConfidenceObjective, start: AnyArray, alpha: float, mu: float, tolerance: float = 1e-8
 ) -> AnyArray:
-    """A local minimum near `start`: Newton steps where the objective is convex, L-BFGS where it is not.
+    """A local minimum near `start`: Newton steps, or L-BFGS where they are dear or lead nowhere.
 
     `tolerance` bounds the gradient in units of `scale`; its square is about how far the value is from the minimum.
     """
     tolerance *= max(1.0, mu)
-    w, scale = start, objective.scale(alpha, mu)
-    value, gradient = objective(w, alpha, mu)
+    w, g, scale = start, objective.features @ start, objective.scale(alpha, mu)
+    loss, slope, bend = objective.of_scores(g, mu)
+    value = loss + objective.penalty(w, alpha)
     for _ in range(MOST_STEPS):
+        gradient = slope @ objective.features + 2 * alpha * objective.penalized * w
         if np.abs(gradient * scale).max() < tolerance:
             return w
-        try:
-            factor = linalg.cho_factor(objective.hessian(w, alpha, mu), lower=True, check_finite=False)
-        except linalg.LinAlgError:
+        if objective.n_coupled(bend, alpha) > max(WIDE * len(g), FEW):
             break
-        direction = -linalg.cho_solve(factor, gradient, check_finite=False)
-        step, promised = 1.0, -1e-4 * (gradient @ direction)
-        new_value, new_gradient = objective(w + direction, alpha, mu)
-        while new_value > value - step * promised and step > SHORTEST_STEP:
-            step /= 2
-            new_value, new_gradient = objective(w + step * direction, alpha, mu)
-        if new_value > value:
+        direction = objective.newton_direction(gradient, bend, alpha)
+        if direction is None:
             break
-        w, value, gradient = w + step * direction, new_value, new_gradient
+        change, promised = objective.features @ direction, -1e-4 * (gradient @ direction)
+        for step in STEPS:
+            loss, slope, bend = objective.of_scores(g + step * change, mu)
+            reached = loss + objective.penalty(w + step * direction, alpha)
+            if reached <= value - step * promised:
+                break
+        else:
+            break
+        w, g, value = w + step * direction, g + step * change, reached
     return _descend(objective, w, scale, alpha, mu, tolerance)
 
 

@@ -10,12 +10,14 @@ from scipy import linalg, sparse
 
 from pnulearn._arrays import AnyArray
 
+ROUNDING = 1e-12  # relative to the largest entry, by which a kernel matrix may differ from its transpose
 SMALLEST = 1e-10  # directions shorter than this, relative to the longest, are rounding
 
 
 @dataclass(frozen=True)
 class Rotated:
-    """Coordinates Z = ΦQ with Z'Z diagonal: `lengths` are the norms of its columns, Q (b, k) is orthonormal."""
+    """Coordinates Z = ΦQ with Z'Z diagonal: `lengths` are the norms of its columns, longest first; Q (b, k) is
+    orthonormal."""
 
     coordinates: AnyArray
     lengths: AnyArray
@@ -24,6 +26,10 @@ class Rotated:
     def lift(self, coefficients: AnyArray) -> AnyArray:
         """Coefficients of the original features; their norm is unchanged."""
         return np.asarray(self.basis @ coefficients)
+
+    def lower(self, coefficients: AnyArray) -> AnyArray:
+        """What `lift` would turn into these coefficients of the original features, but for what the rows do not see."""
+        return np.asarray(self.basis.T @ coefficients)
 
 
 def rotate(features: Any) -> Rotated:
@@ -34,7 +40,7 @@ def rotate(features: Any) -> Rotated:
     ((2, 1), [[0.6], [0.0], [0.8]])
     """
     n, b = features.shape
-    if n == b and not sparse.issparse(features) and np.array_equal(features, features.T):
+    if n == b and not sparse.issparse(features) and _symmetric(features):
         values, vectors = linalg.eigh(features, check_finite=False)  # a kernel matrix: no need to square it
         return _keep(vectors * values, np.abs(values), vectors)
     product = features.T @ features if b <= n else features @ features.T
@@ -46,8 +52,13 @@ def rotate(features: Any) -> Rotated:
     return _keep(vectors * lengths, lengths, np.asarray(features.T @ vectors) / safe)
 
 
+def _symmetric(features: AnyArray) -> bool:
+    return bool(np.abs(features - features.T).max(initial=0) <= ROUNDING * np.abs(features).max(initial=0))
+
+
 def _keep(coordinates: AnyArray, lengths: AnyArray, basis: AnyArray) -> Rotated:
     # Squaring the features halves the digits of the short directions; 1e-7 would be rounding there, and what lies
     # between does no harm: such directions are short and the penalty keeps them out.
-    kept = lengths > SMALLEST * lengths.max(initial=0)
+    order = np.argsort(-lengths)
+    kept = order[lengths[order] > SMALLEST * lengths.max(initial=0)]
     return Rotated(coordinates[:, kept], lengths[kept], basis[:, kept])
