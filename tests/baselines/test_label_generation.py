@@ -24,14 +24,14 @@ def first_labels(kernel, signs, cost, n_positive):
 
 
 def relaxed_value(kernel, labels, weight, cost):
-    return lg.simplex_qp(lg._dual_hessian(kernel, labels, weight, cost))[1]
+    return lg.MarginDual(kernel, cost).mixed(labels, weight)[1]
 
 
 def test_squared_hinge_svm_is_the_one_of_liblinear():
     """Linear kernel, no intercept; liblinear's C multiplies the squared hinge without our half."""
     _, signs, _, X = problem(n_unlabeled=0, n_labeled=40)
     weights = np.random.default_rng(1).uniform(0.1, 2, size=40)
-    dual = lg.squared_hinge_svm(X @ X.T, signs, weights)
+    dual = lg.MarginDual(X @ X.T, weights).svm(signs)
     theirs = LinearSVC(C=0.5, fit_intercept=False, dual=True, tol=1e-10, max_iter=100_000)
     theirs.fit(X, signs, sample_weight=weights)
     assert_allclose(X.T @ (dual * signs), theirs.coef_[0], rtol=1e-6)
@@ -41,7 +41,9 @@ def test_squared_hinge_svm_is_the_one_of_liblinear():
 def test_the_value_never_falls_as_label_vectors_are_added(seed):
     kernel, signs, cost, _ = problem(seed, n_unlabeled=60)
     noise = np.random.default_rng(seed).normal(size=len(signs))
-    mixture = lg.generate_labels(kernel, lg.with_top_positive(signs, signs == 0, noise, 30), signs == 0, cost)
+    mixture = lg.generate_labels(
+        lg.MarginDual(kernel, cost), lg.with_top_positive(signs, signs == 0, noise, 30), signs == 0
+    )
     assert len(mixture.values) > 3
     assert (np.diff(mixture.values) > 0).all()
     assert_allclose(mixture.weight.sum(), 1)
@@ -55,7 +57,7 @@ def test_the_mixture_is_within_a_percent_of_the_best_one_on_a_grid():
     first = first_labels(kernel, signs, cost, 10)
     labels = np.array([lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(2)])
     grid = [relaxed_value(kernel, labels, np.array([w, 1 - w]), cost) for w in np.linspace(0, 1, 101)]
-    found = lg._mix_labelings(kernel, labels, np.array([0.9, 0.1]), cost)
+    found = lg._mix_labelings(lg.MarginDual(kernel, cost), labels, np.array([0.9, 0.1]))
     assert found.values[0] >= 0.99 * max(grid)
     assert found.values[0] <= max(grid) * (1 + 1e-3)
 
@@ -65,7 +67,8 @@ def test_mixing_never_lowers_the_value():
     rng = np.random.default_rng(0)
     first = first_labels(kernel, signs, cost, 10)
     labels = np.array([lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(4)])
-    values = [lg._mix_labelings(kernel, labels, np.full(4, 0.25), cost, steps=steps).values[0] for steps in range(6)]
+    dual = lg.MarginDual(kernel, cost)
+    values = [lg._mix_labelings(dual, labels, np.full(4, 0.25), steps=steps).values[0] for steps in range(6)]
     assert (np.diff(values) >= -1e-12).all()
     assert values[-1] > values[0]
 
@@ -79,7 +82,7 @@ def test_violated_labels_climb_and_stay_balanced(seed, monkeypatch):
     propose = lg.with_top_positive
     monkeypatch.setattr(lg, "with_top_positive", lambda *args: climbed.append(propose(*args)) or climbed[-1])
     start = propose(signs, unlabeled, np.random.default_rng(seed).normal(size=len(signs)), 7)
-    end = lg.violated_labels(kernel, alpha, start, unlabeled)
+    end = lg.violated_labels(lg.MarginDual(kernel, np.ones(len(signs))), alpha, start, unlabeled)
     H = np.outer(alpha, alpha) * kernel
     values = [y @ H @ y for y in [start, *climbed]]
     assert len(values) > 2
@@ -100,7 +103,7 @@ def test_exactly_so_many_unlabelled_rows_become_positive(n_positive):
 def test_without_cost_on_the_unlabelled_rows_it_is_the_supervised_svm():
     kernel, signs, _, _ = problem(2)
     known = np.flatnonzero(signs)
-    supervised = lg.squared_hinge_svm(kernel[np.ix_(known, known)], signs[known], np.ones(len(known)))
+    supervised = lg.MarginDual(kernel[np.ix_(known, known)], np.ones(len(known))).svm(signs[known])
     _, coef = lg.complete_labels(kernel, signs, np.where(signs == 0, 1e-9, 1.0), 10)
     assert_allclose(coef[known], supervised * signs[known], atol=1e-6)
     assert_allclose(coef[signs == 0], 0, atol=1e-6)
@@ -110,7 +113,7 @@ def test_without_unlabelled_rows_it_is_the_supervised_svm():
     kernel, signs, cost, _ = problem(2, n_labeled=12, n_unlabeled=0)
     labels, coef = lg.complete_labels(kernel, signs, cost, 0)
     assert_array_equal(labels, signs)
-    assert_allclose(coef, lg.squared_hinge_svm(kernel, signs, cost) * signs)
+    assert_allclose(coef, lg.MarginDual(kernel, cost).svm(signs) * signs)
 
 
 def test_the_margin_is_not_narrower_than_that_of_the_supervised_labels_and_close_to_the_widest():
@@ -120,7 +123,7 @@ def test_the_margin_is_not_narrower_than_that_of_the_supervised_labels_and_close
         kernel, signs, cost, _ = problem(seed, n_labeled=4, n_unlabeled=8)
 
         def margin(y, kernel=kernel, cost=cost):
-            return 1 / lg.squared_hinge_svm(kernel, y, cost).sum()
+            return 1 / lg.MarginDual(kernel, cost).svm(y).sum()
 
         labels, coef = lg.complete_labels(kernel, signs, cost, 4)
         rows = np.flatnonzero(signs == 0)
@@ -130,7 +133,7 @@ def test_the_margin_is_not_narrower_than_that_of_the_supervised_labels_and_close
             y[rows] = -1
             y[list(chosen)] = 1
             every.append(margin(y))
-        assert_allclose(coef, labels * lg.squared_hinge_svm(kernel, labels, cost), atol=1e-9)
+        assert_allclose(coef, labels * lg.MarginDual(kernel, cost).svm(labels), atol=1e-9)
         assert margin(labels) >= margin(first_labels(kernel, signs, cost, 4)) * (1 - 1e-9)
         ratios.append(margin(labels) / max(every))
     assert max(ratios) <= 1 + 1e-9

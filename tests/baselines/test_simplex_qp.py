@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from pnulearn.baselines.wellsvm.simplex_qp import nonnegative_qp, simplex_qp
+from pnulearn.baselines.wellsvm.simplex_qp import _Face, nonnegative_qp, scratch_for, simplex_qp
 
 
 def random_hessian(seed, n=40):
@@ -51,3 +51,21 @@ def test_single_exchanges_end_where_whole_exchanges_would_cycle(monkeypatch):
     b = nonnegative_qp(Q, np.random.default_rng(0).random(len(Q)) < 0.5)
     assert (b >= 0).all()
     assert (Q @ b >= 1 - 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_factor_of_one_set_solves_for_another(seed):
+    Q, rng = random_hessian(seed), np.random.default_rng(seed)
+    first, other = rng.random((2, len(Q))) < 0.5
+    face = _Face(Q, first, scratch_for(len(Q)))
+    for free in (first, other, first & other, first | other):
+        expected = np.zeros(len(Q))
+        expected[free] = np.linalg.solve(Q[np.ix_(free, free)], np.ones(free.sum()))
+        assert_allclose(face.solve(free), expected, atol=1e-9)
+
+
+def test_one_scratch_serves_many_programmes():
+    scratch = scratch_for(40)
+    for seed in range(3):
+        Q = random_hessian(seed)
+        assert_allclose(nonnegative_qp(Q, scratch=scratch), nonnegative_qp(Q), atol=1e-12)
