@@ -118,3 +118,26 @@ def test_each_group_is_represented_by_its_lowest_objective():
     candidates = sp.FoundSeparators(labels, np.zeros((4, 2)), np.zeros(4), np.array([2.0, 1.0, 4.0, 3.0]))
     assert_allclose(sp.representatives(candidates, 2).objective, [1.0, 3.0])
     assert_allclose(sp.representatives(candidates, 9).objective, [2.0, 1.0, 4.0, 3.0])
+
+
+def test_starts_that_are_led_to_the_same_labels_go_on_as_one():
+    labels = np.array([[1, -1, 1], [1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], dtype=float)
+    assert_array_equal(sp._first_of_equals(labels, np.array([1, 2, 3, 4])), [1, 2, 4])
+    assert_array_equal(sp._first_of_equals(labels, np.array([], dtype=int)), [])
+
+
+def test_all_starts_end_as_one_where_unlabelled_rows_cost_next_to_nothing():
+    machine, signs, truth, _ = problem(cost=1e-6)
+    found = sp.sample_separators(machine, signs, truth, sp.Balance.around(0.0, signs), n_starts=30, seed=0)
+    assert len(found.labels) == 1
+
+
+@pytest.mark.parametrize("cost", [0.1, 10.0])
+def test_separators_found_are_solved_fully(cost):
+    """The objective of each, trained on its own labels again, is at most a per cent lower."""
+    machine, signs, truth, _ = problem(cost=cost)
+    found = sp.sample_separators(machine, signs, truth, sp.Balance(0, 60), n_starts=30, seed=0)
+    labels = np.tile(signs, (len(found.labels), 1))
+    labels[:, signs == 0] = found.labels
+    exact = machine.solve(labels, tol=1e-6, max_iter=20_000)
+    assert (found.objective < 1.01 * machine.objective(exact, labels)).all()

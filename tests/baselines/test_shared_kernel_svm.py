@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
+from pnulearn.baselines.s4vm import shared_kernel_svm
 from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM, best_bias
 
 rng = np.random.default_rng(0)
@@ -68,8 +69,8 @@ def test_a_warm_start_saves_steps(monkeypatch):
     machine = SharedKernelSVM(rbf_kernel(X, gamma=2.0), costs(1.0, 0.1))
     first = machine.solve(LABELS)
     calls = []
-    iterate = machine._iterate
-    monkeypatch.setattr(machine, "_iterate", lambda *args: calls.append(1) or iterate(*args))
+    iterate = shared_kernel_svm._iterate
+    monkeypatch.setattr(shared_kernel_svm, "_iterate", lambda *args: calls.append(1) or iterate(*args))
     moved = LABELS.copy()
     moved[:, -1] *= -1
     machine.solve(moved)

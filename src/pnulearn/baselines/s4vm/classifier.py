@@ -80,12 +80,12 @@ class S4VM(Rival):
         return 3 * n_rows**3 + 2 * STEPS * (self.n_starts + 1) * n_rows**2
 
     def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
-        return (self._voters(training, candidate) for candidate in grid)
+        svms = {C: supervised_svm(training.gram, training.signs, C) for C in {c["C"] for c in grid}}
+        return (self._voters(training, candidate, *svms[candidate["C"]]) for candidate in grid)
 
-    def _voters(self, training: RivalTraining, candidate: Candidate) -> Parts:
+    def _voters(self, training: RivalTraining, candidate: Candidate, coef: AnyArray, bias: float) -> Parts:
         """The separators kept and the supervised SVM (last), with the weight of each in the vote."""
         signs, unlabeled = training.signs, training.unlabeled
-        coef, bias = supervised_svm(training.gram, signs, candidate["C"])
         if len(unlabeled) == 0:
             parts = {"dual_coef": coef[None], "intercept": np.array([bias]), "vote": np.ones(1)}
             return parts | {"worst_case_gain": 0.0, "transduction": self.classes_[training.codes]}
@@ -143,6 +143,9 @@ def safest_labels(separators: AnyArray, supervised: AnyArray, caution: float) ->
     """
     slopes = ((1 + caution) * separators + (caution - 1) * supervised) / 4
     levels = ((1 - caution) * len(supervised) - (1 + caution) * separators @ supervised) / 4
+    if len(separators) == 1:
+        labels = np.where(np.abs(slopes[0]) < 1e-9, supervised, np.sign(slopes[0]))
+        return WorstCase(float(np.abs(slopes[0]).sum() + levels[0]), labels, np.ones(1))
     objective = np.append(np.zeros(len(supervised)), -1.0)
     limits = np.column_stack([-slopes, np.ones(len(slopes))])
     bounds = [(-1.0, 1.0)] * len(supervised) + [(None, None)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,9 +15,11 @@ RANDOM_SHARE = 0.8  # of the starts; the others are the supervised labels with e
 FLIPPED = 0.2
 ADOPTED = 0.8  # of the rows that would change their label do so in one round
 RANDOM_ROUNDS = 10  # after these all do, and the search is a descent
-COARSE_GAP, COARSE_STEPS = 1e-2, 50  # of separators whose labels change by chance
+COARSE_GAP, COARSE_STEPS = 1e-2, 20  # of separators whose labels will change
 MOST_ROUNDS = 200
 TOLERANCE = 0.1  # of the mean label, around its target
+
+Part = TypeVar("Part", "FoundSeparators", Separators)
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,17 @@ class Balance:
 
         It is zero if zero will do, else midway between two scores; equal scores stay on one side.
         """
-        ordered = -np.sort(-scores, axis=1)
-        n_above = np.clip((scores > 0).sum(axis=1), self.low, self.high)
-        padded = np.pad(ordered, ((0, 0), (1, 1)), constant_values=np.nan)
-        rows = np.arange(len(scores))
-        above, below = padded[rows, n_above], padded[rows, n_above + 1]
+        n_above = (scores > 0).sum(axis=1)
+        kept = np.clip(n_above, self.low, self.high)
+        threshold = np.zeros(len(scores), dtype=scores.dtype)
+        rows = np.flatnonzero(kept != n_above)
+        ordered = np.pad(-np.sort(-scores[rows], axis=1), ((0, 0), (1, 1)), constant_values=np.nan)
+        each = np.arange(len(rows))
+        above, below = ordered[each, kept[rows]], ordered[each, kept[rows] + 1]
         above = np.where(np.isnan(above), np.fmax(below, 0) + 1, above)
         below = np.where(np.isnan(below), np.fmin(above, 0) - 1, below)
-        return np.where((below <= 0) & (above > 0), 0.0, (above + below) / 2)
+        threshold[rows] = (above + below) / 2
+        return threshold
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class FoundSeparators:
 
     def take(self, rows: AnyArray) -> FoundSeparators:
         """Some of the candidates."""
-        return FoundSeparators(self.labels[rows], self.coef[rows], self.offset[rows], self.objective[rows])
+        return FoundSeparators(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
 def sample_separators(
@@ -89,40 +95,74 @@ def starting_labels(supervised: AnyArray, n_starts: int, rng: np.random.Generato
 def local_search(
     machine: SharedKernelSVM, labels: AnyArray, unlabeled: AnyArray, balance: Balance, rng: np.random.Generator
 ) -> FoundSeparators:
-    """Train on the labels, label by the scores under the balance rule, until a separator keeps its own labels."""
+    """Train on the labels, label by the scores under the balance rule, until a separator keeps its own labels.
+
+    Separators are coarse while their labels change. Once all have come to rest they are solved fully, side by side,
+    and those that want other labels after all go on.
+    """
     finished: list[FoundSeparators] = []
-    separators: Separators | None = None
+    separators, chance = None, RANDOM_ROUNDS
     last = np.full(len(labels), np.inf)
-    for round_number in range(MOST_ROUNDS):
-        if round_number < RANDOM_ROUNDS:
-            separators = _solve_coarsely(machine, labels, separators, unlabeled, balance)
-        else:
-            separators = machine.solve(labels, separators)
+    for _ in range(MOST_ROUNDS):
+        rows, coarse = _come_to_rest(machine, labels, separators, unlabeled, balance, rng, chance)
+        separators = machine.solve(coarse.labels, coarse)
         found = _rebalance(machine, separators, unlabeled, balance)
-        moving = (found.labels != labels[:, unlabeled]).any(axis=1)
-        # Below the accuracy of the solver a lower objective means nothing, and near-ties could alternate for ever.
-        moving &= (found.objective < (1 - GAP) * last) | (round_number <= RANDOM_ROUNDS)
+        moving = _moving(found, separators.labels[:, unlabeled], last[rows])
         finished.append(found.take(np.flatnonzero(~moving)))
-        rows = np.flatnonzero(moving)
-        if len(rows) == 0:
+        if not moving.any():
             break
-        separators, labels, found = separators.take(rows), labels[rows], found.take(rows)
-        last = found.objective
-        adopting = (rng.random(found.labels.shape) < ADOPTED) | (round_number >= RANDOM_ROUNDS)
-        labels[:, unlabeled] = np.where(adopting, found.labels, labels[:, unlabeled])
+        separators, found, chance = separators.take(moving), found.take(moving), 0
+        labels, last = separators.labels.copy(), found.objective
+        labels[:, unlabeled] = found.labels
     else:
         finished.append(found)
     return _join(finished)
 
 
-def _solve_coarsely(
-    machine: SharedKernelSVM, labels: AnyArray, start: Separators | None, unlabeled: AnyArray, balance: Balance
-) -> Separators:
-    """Coarse separators for labels that will change by chance; those that would keep theirs are solved fully."""
-    coarse = machine.solve(labels, start, tol=COARSE_GAP, max_iter=COARSE_STEPS)
-    found = _rebalance(machine, coarse, unlabeled, balance)
-    stay = np.flatnonzero((found.labels == labels[:, unlabeled]).all(axis=1))
-    return coarse.put(stay, machine.solve(labels[stay], coarse.take(stay))) if len(stay) else coarse
+def _come_to_rest(
+    machine: SharedKernelSVM,
+    labels: AnyArray,
+    separators: Separators | None,
+    unlabeled: AnyArray,
+    balance: Balance,
+    rng: np.random.Generator,
+    chance: int,
+) -> tuple[AnyArray, Separators]:
+    """Coarse separators that keep their labels, and from which of the starts they come: starts that are led to the
+    same labels go on as one. In the first `chance` rounds only some rows adopt their new labels."""
+    rows, last = np.arange(len(labels)), np.full(len(labels), np.inf)
+    at_rest: list[tuple[AnyArray, Separators]] = []
+    for round_number in range(MOST_ROUNDS):
+        coarse = machine.solve(labels, separators, tol=COARSE_GAP, max_iter=COARSE_STEPS)
+        found = _rebalance(machine, coarse, unlabeled, balance)
+        moving = _moving(found, labels[:, unlabeled], last)
+        at_rest.append((rows[~moving], coarse.take(~moving)))
+        on = _first_of_equals(found.labels, np.flatnonzero(moving))
+        if len(on) == 0:
+            break
+        rows, separators, labels, found = rows[on], coarse.take(on), labels[on], found.take(on)
+        by_chance = round_number < chance
+        last = np.full(len(rows), np.inf) if by_chance else found.objective
+        adopting = (rng.random(found.labels.shape) < ADOPTED) | (not by_chance)
+        labels[:, unlabeled] = np.where(adopting, found.labels, labels[:, unlabeled])
+    else:
+        at_rest.append((rows, coarse.take(on)))
+    return np.concatenate([rows for rows, _ in at_rest]), _join([resting for _, resting in at_rest])
+
+
+def _moving(found: FoundSeparators, labels: AnyArray, last: AnyArray) -> AnyArray:
+    """Whether a separator wants other labels than it was trained on, and is better than the one before.
+
+    Below the accuracy of the solver a lower objective means nothing, and near-ties could alternate for ever.
+    """
+    return (found.labels != labels).any(axis=1) & (found.objective < (1 - GAP) * last)
+
+
+def _first_of_equals(labels: AnyArray, rows: AnyArray) -> AnyArray:
+    """Those of the rows whose labels no earlier one of them has."""
+    bits = np.packbits(labels[rows] > 0, axis=1)
+    _, first = np.unique(bits.view(f"V{bits.shape[1]}").ravel() if len(bits) else bits, return_index=True)
+    return rows[np.sort(first)]
 
 
 def representatives(candidates: FoundSeparators, n_groups: int) -> FoundSeparators:
@@ -162,6 +202,6 @@ def _rebalance(machine: SharedKernelSVM, found: Separators, unlabeled: AnyArray,
     return FoundSeparators(labels[:, unlabeled], found.coef, found.bias - threshold, objective)
 
 
-def _join(parts: list[FoundSeparators]) -> FoundSeparators:
-    names = FoundSeparators.__dataclass_fields__
-    return FoundSeparators(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+def _join(parts: list[Part]) -> Part:
+    names = parts[0].__dataclass_fields__
+    return type(parts[0])(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, lapack, solve_triangul
 from pnulearn._arrays import AnyArray
 
 RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterations
-CHECK_EVERY = 10
+CHECK_EVERY, CHECK_SHARE = 10, 0.25  # steps between two looks at the gap: that many, or that share of those done
 GAP = 1e-3  # relative duality gap at which a separator is good enough
 MOST_STEPS = 300
 NEGLIGIBLE = 1e-6  # what may be missing of a kernel's diagonal in a step; gaps are those of the whole kernel
@@ -33,22 +33,16 @@ class Separators:
         """Some of the separators."""
         return Separators(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
-    def put(self, rows: AnyArray, others: Separators) -> Separators:
-        """These separators with others in the place of some."""
-        parts = {name: getattr(self, name).copy() for name in self.__dataclass_fields__}
-        for name, part in parts.items():
-            part[rows] = getattr(others, name)
-        return Separators(**parts)
-
 
 class _Step(NamedTuple):
-    """What a step needs, in one precision: RELAXATION times its matrix (or diagonal − factor factor′), ρ, C."""
+    """What a step needs, in one precision: RELAXATION times its matrix (or diagonal − factor factor′), ρ, C, K."""
 
     matrix: AnyArray | None
     diagonal: AnyArray
     factor: AnyArray
     rho: AnyArray
     cost: AnyArray
+    kernel: AnyArray
 
     def apply(self, target: AnyArray, out: AnyArray) -> None:
         if self.matrix is not None:
@@ -80,22 +74,21 @@ class SharedKernelSVM:
 
     @cached_property
     def _double(self) -> _Step:
-        return _Step(self._matrix, np.zeros(0), np.zeros((0, 0)), self.rho, self.cost)
+        return _Step(self._matrix, np.zeros(0), np.zeros((0, 0)), self.rho, self.cost, self.kernel)
 
     @cached_property
     def _single(self) -> _Step:
         """Of a smooth kernel few columns matter: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as few."""
         factor, pivots, rank, _ = lapack.dpstrf(self.kernel, lower=1, tol=NEGLIGIBLE * self.kernel.diagonal().max())
         if rank > WORTHWHILE * len(self.kernel):
-            rho, cost, matrix = (part.astype(np.float32) for part in (self.rho, self.cost, self._matrix))
-            return _Step(matrix, np.zeros(0), np.zeros((0, 0)), rho, cost)
+            return _Step(*(part.astype(np.float32) for part in (self._matrix, *self._double[1:])))
         F = np.empty((len(self.kernel), rank))
         F[pivots - 1] = np.tril(factor)[:, :rank]
         inner = cholesky(np.eye(rank) + F.T @ (F / self.rho[:, None]), lower=True)
         G = solve_triangular(inner, (F / self.rho[:, None]).T, lower=True).T
         ones = 1 / self.rho - G @ G.sum(axis=0)
         G = np.sqrt(RELAXATION) * np.column_stack([G, ones / np.sqrt(ones.sum())])
-        parts = RELAXATION / self.rho, G, self.rho, self.cost
+        parts = RELAXATION / self.rho, G, self.rho, self.cost, self.kernel
         return _Step(None, *(part.astype(np.float32) for part in parts))
 
     def solve(
@@ -103,68 +96,73 @@ class SharedKernelSVM:
     ) -> Separators:
         """One separator per row of `labels`, from the given ones if labels changed little since.
 
-        tol : relative duality gap to reach, unless `max_iter` steps pass before.
+        tol : relative duality gap to reach, unless `max_iter` steps pass before. Steps are in single precision where
+        that is a thousand times finer than the gap.
         """
-        coef, price = self._starting_point(labels, start)
+        step = self._single if tol >= GAP else self._double
+        labels = labels.astype(step.rho.dtype, copy=False)
+        coef, price = (part.astype(step.rho.dtype) for part in self._starting_point(labels, start, step))
+        smooth, bias = np.empty_like(coef), np.empty_like(coef[:, 0])
         active = np.arange(len(labels))
-        for _ in range(0, max_iter, CHECK_EVERY):
+        done = 0
+        while done < max_iter and len(active):
+            n_steps = min(max(CHECK_EVERY, int(CHECK_SHARE * done)), max_iter - done)
+            done += n_steps
             y = labels[active]
-            coef[active], price[active] = self._iterate(y, coef[active], price[active], tol)
-            gap, objective = self._gap(y, coef[active], price[active])
+            coef[active], price[active] = _iterate(step, y, coef[active], price[active], n_steps)
+            gap, objective, smooth[active], bias[active] = _gap(step, y, coef[active], price[active])
             active = active[gap > tol * objective]
-            if len(active) == 0:
-                break
-        return self._separators(labels, coef, price)
+        if tol <= GAP:
+            bias = best_bias(smooth, labels, step.cost)
+        return Separators(labels, coef, price, bias, smooth + bias[:, None])
 
-    def _starting_point(self, labels: AnyArray, start: Separators | None) -> tuple[AnyArray, AnyArray]:
+    def _starting_point(self, labels: AnyArray, start: Separators | None, step: _Step) -> tuple[AnyArray, AnyArray]:
         if start is None:
-            return np.zeros(labels.shape), np.zeros(labels.shape)
+            return np.zeros_like(labels), np.zeros_like(labels)
         # Keep the scores y − price, and put every relabelled row where those scores say it belongs.
         price = start.price + (labels - start.labels)
-        moved = np.where(price * labels > 0, labels * self.cost, 0.0)
+        moved = np.where(price * labels > 0, labels * step.cost, 0)
         return np.where(labels == start.labels, start.coef, moved), price
-
-    def _iterate(self, labels: AnyArray, coef: AnyArray, price: AnyArray, tol: float) -> tuple[AnyArray, AnyArray]:
-        """A few steps, in single precision where that is a thousand times finer than the gap that they are to reach."""
-        step = self._single if tol >= GAP else self._double
-        labels, coef, scaled = (part.astype(step.rho.dtype) for part in (labels, coef, price / self.rho))
-        bound = labels * step.cost
-        low, high = np.minimum(bound, 0), np.maximum(bound, 0)
-        target, relaxed = np.empty_like(coef), np.empty_like(coef)
-        for _ in range(CHECK_EVERY):
-            np.subtract(coef, scaled, out=target)
-            target *= step.rho
-            target += labels
-            step.apply(target, relaxed)
-            coef *= 1 - RELAXATION
-            relaxed += coef
-            relaxed += scaled
-            np.maximum(relaxed, low, out=coef)
-            np.minimum(coef, high, out=coef)
-            np.subtract(relaxed, coef, out=scaled)
-        return coef.astype(float), self.rho * scaled
-
-    def _gap(self, labels: AnyArray, coef: AnyArray, price: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Duality gap Σ_i C_i max(0, m_i) − |c_i| m_i, m = 1 − y f, and objective.
-
-        While sum(c) is not yet 0, bias · sum(c) is what the dual value is uncertain by.
-        """
-        smooth = coef @ self.kernel
-        bias = (labels - price - smooth).mean(axis=1)
-        short = 1 - labels * (smooth + bias[:, None])
-        hinge = np.maximum(0, short) @ self.cost
-        gap = hinge - np.einsum("ti,ti->t", np.abs(coef), short) + np.abs(bias * coef.sum(axis=1))
-        return gap, hinge + np.einsum("ti,ti->t", coef, smooth) / 2
-
-    def _separators(self, labels: AnyArray, coef: AnyArray, price: AnyArray) -> Separators:
-        smooth = coef @ self.kernel
-        bias = best_bias(smooth, labels, self.cost)
-        return Separators(labels, coef, price, bias, smooth + bias[:, None])
 
     def objective(self, found: Separators, labels: AnyArray) -> AnyArray:
         """½|f|² + Σ_i C_i max(0, 1 − y_i f(x_i)) of every separator, for labels that may not be its own."""
         norm = np.einsum("ti,ti->t", found.coef, found.scores - found.bias[:, None])
         return norm / 2 + np.maximum(0, 1 - labels * found.scores) @ self.cost
+
+
+def _iterate(step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray, n_steps: int) -> tuple[AnyArray, AnyArray]:
+    """Coefficients and prices after a few steps."""
+    scaled = price / step.rho
+    bound = labels * step.cost
+    low, high = np.minimum(bound, 0), np.maximum(bound, 0)
+    target, relaxed = np.empty_like(coef), np.empty_like(coef)
+    for _ in range(n_steps):
+        np.subtract(coef, scaled, out=target)
+        target *= step.rho
+        target += labels
+        step.apply(target, relaxed)
+        coef *= 1 - RELAXATION
+        relaxed += coef
+        relaxed += scaled
+        np.maximum(relaxed, low, out=coef)
+        np.minimum(coef, high, out=coef)
+        np.subtract(relaxed, coef, out=scaled)
+    return coef, step.rho * scaled
+
+
+def _gap(
+    step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Duality gap Σ_i C_i max(0, m_i) − |c_i| m_i, m = 1 − y f, the objective, and f without and with bias apart.
+
+    While sum(c) is not yet 0, bias · sum(c) is what the dual value is uncertain by.
+    """
+    smooth = coef @ step.kernel
+    bias = (labels - price - smooth).mean(axis=1)
+    short = 1 - labels * (smooth + bias[:, None])
+    hinge = np.maximum(0, short) @ step.cost
+    gap = hinge - np.einsum("ti,ti->t", np.abs(coef), short) + np.abs(bias * coef.sum(axis=1))
+    return gap, hinge + np.einsum("ti,ti->t", coef, smooth) / 2, smooth, bias
 
 
 def best_bias(scores: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
