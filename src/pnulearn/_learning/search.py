@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._learning.progress import Done, foretell, report_progress
 from pnulearn._learning.tally import Tally, membership
+from pnulearn._machine.memory import keep_freed_memory
 from pnulearn._machine.threads import map_in_threads
 from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used
@@ -159,7 +160,7 @@ class RowSearch:
 
 def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
-    _keep_freed_memory()
+    keep_freed_memory()
     bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
     done = report_progress(len(bandwidths) * len(folds), "grids solved", verbose)
     places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
@@ -209,15 +210,6 @@ def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Se
         ]
         scores[:, test] = np.sum(parts, axis=0)
     return scores
-
-
-@lru_cache(maxsize=1)
-def _keep_freed_memory() -> None:
-    """Let the C library keep what temporaries give back, or every fold waits for the same pages of memory again.
-
-    glibc keeps as much as twice the largest block ever freed, if that had at most 32 MB. This one is never touched.
-    """
-    np.empty(2**22 - 2**12)
 
 
 @dataclass(frozen=True)

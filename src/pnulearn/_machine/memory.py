@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
 
 UNKNOWN = 2**34  # a guess where the system tells nothing
 # (limit, in use, details) of the container that this process may run in: version 2 of control groups, then version 1
@@ -24,6 +27,15 @@ def free_memory(processes: Path = Path("/proc"), groups: Path = Path("/sys/fs/cg
     rooms = [physical_memory(), None if kilobytes is None else 1024 * kilobytes]
     rooms += [_room(*(groups / name for name in names)) for names in CONTAINERS]
     return max(0, min(room for room in rooms if room is not None))
+
+
+@lru_cache(maxsize=1)
+def keep_freed_memory() -> None:
+    """Let the C library keep what temporaries give back, or every problem waits for the same pages of memory again.
+
+    glibc keeps as much as twice the largest block ever freed, if that had at most 32 MB. This one is never touched.
+    """
+    np.empty(2**22 - 2**12)
 
 
 def _room(limit: Path, used: Path, details: Path) -> int | None:

@@ -17,6 +17,7 @@ from sklearn.utils import check_consistent_length
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+from pnulearn._machine.memory import keep_freed_memory
 from pnulearn._machine.threads import check_n_jobs, map_in_threads, one_blas_thread
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features, read_random_state
@@ -127,6 +128,7 @@ class Rival(PartiallyLabeledClassifier):
             raise ValueError("X_val and y_val belong together: pass both or neither.")
         samples = self._read_problem(X, y)
         self._refuse_impossible(samples)
+        keep_freed_memory()
         problem = self._learn_prior(samples)
         axes = self._axes(samples.X, problem.seed)
         grid = combine(axes)
