@@ -16,6 +16,7 @@ from pnulearn._solvers.pieces import Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2
+MOST_PER_FEATURE = 2  # scores at rest: more than there are features cannot, unless rows are equal
 PROMISING = 0.3  # more wrong guesses than this share of the rows are not worth correcting
 SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
@@ -25,6 +26,8 @@ def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, 
     rows, most_wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         resting = np.flatnonzero(state % 2)
+        if len(resting) > MOST_PER_FEATURE * (matrix.features.shape[1] + 1):
+            return None
         beta = pieces.levels[rows, state // 2]
         kink = pieces.kinks[resting, state[resting] // 2]
         offset = _rest(matrix, alpha, beta, resting, kink)
