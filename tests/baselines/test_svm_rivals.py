@@ -148,7 +148,7 @@ def test_what_a_fit_will_cost_is_said_before_it_starts(model, capsys):
 @every([WellSVM(prior=0.5), S4VM(prior=0.5)])
 def test_a_fit_of_five_thousand_rows_is_announced_by_a_warning(model, monkeypatch):
     """On a slow machine, and without the wait: the first kernel matrix is never built."""
-    monkeypatch.setattr(cost, "flops_per_second", lambda: 2e10)
+    monkeypatch.setattr(cost, "flops_per_second", lambda: 5e9)
     monkeypatch.setattr(type(model), "_training", lambda *_: pytest.fail("the warning comes too late"))
     rows = np.random.default_rng(0).normal(size=(5050, 2))
     y = np.where(np.arange(5050) < 50, np.arange(5050) % 2, np.nan)

@@ -20,7 +20,7 @@ from pnulearn.baselines.s4vm.separators import Balance, representatives, sample_
 from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
 
 TIE = 1e-6  # votes this close to even are left to the supervised SVM
-STEPS = 600  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
+STEPS = 100  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
 
 
 @parameters
