@@ -75,7 +75,7 @@ def test_newton_solves_for_the_coupled_directions_and_goes_downhill_in_all(mu, c
     gradient, (_, _, bend) = target(w, alpha, mu)[1], target.of_scores(target.features @ w, mu)
     r = target.n_coupled(bend, alpha)
     assert 0 < r < target.size
-    direction = target.newton_direction(gradient, bend, alpha)
+    direction = target.newton_direction(gradient, bend, alpha, r)
     assert gradient @ direction < 0
     Z = target.features[:, :r]
     hessians = [Z.T @ (b[:, None] * Z) + 2 * alpha * np.eye(r) for b in (bend, np.abs(bend))]

@@ -19,11 +19,11 @@ from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.pieces import Pieces, Solution
 
-WIDEST, WIDE_NEARBY = 4.0, 0.5  # kinks are about two apart; after a solution nearby, few scores move far
+WIDEST, WIDE_NEARBY = 4.0, 0.1  # kinks are about two apart; after a solution nearby, few scores move far
 SHARPER = 0.2
 SHARPEST = 1e-7
 MOST_STEPS = 30  # at one width
-CLOSE = 1e-4  # of the gradient at zero: where it is so short, the width is what matters
+CLOSE = 1e-2  # of the gradient at zero: where it is so short, the width is what matters
 STEPS = 0.5 ** np.arange(30)
 LOOSE = 1e-3  # of one row's bend, so that an intercept that no row holds can be solved for
 

@@ -40,6 +40,7 @@ class ConfidenceObjective:
         self.share[training.unlabeled] = 1 / max(len(training.unlabeled), 1)
         self._stretched = np.empty_like(self.features)  # kept, since a fresh matrix costs more than to fill it
         self._squares = self.features**2
+        self._rising = -(lengths**2)
 
     @property
     def size(self) -> int:
@@ -73,17 +74,17 @@ class ConfidenceObjective:
 
     def n_coupled(self, bend: AnyArray, alpha: float) -> int:
         """How many directions, the longest first, bend enough that they must be solved for together."""
-        if not self.penalized.all():
+        if len(self._rising) < self.size:  # an intercept, which no penalty holds
             return self.size
-        return int(np.count_nonzero(np.abs(bend).max() * self.lengths**2 > 2 * BARELY * alpha))
+        return int(np.searchsorted(np.abs(bend).max() * self._rising, -2 * BARELY * alpha))
 
-    def newton_direction(self, gradient: AnyArray, bend: AnyArray, alpha: float) -> AnyArray | None:
-        """Downhill, by the Hessian of the coupled directions and by its diagonal for all others.
+    def newton_direction(self, gradient: AnyArray, bend: AnyArray, alpha: float, r: int) -> AnyArray | None:
+        """Downhill, by the Hessian of the r coupled directions and by its diagonal for all others.
 
         Undecided unlabelled rows bend downwards; where these make the Hessian indefinite, every row is taken to bend
         upwards by as much. None if even that has no Cholesky factor.
         """
-        r, size, down = self.n_coupled(bend, alpha), np.abs(bend), bend < 0
+        size, down = np.abs(bend), bend < 0
         direction = -gradient / (size @ self._squares + 2 * alpha * self.penalized)
         if r == 0:
             return direction
@@ -116,9 +117,10 @@ def minimize_confidence(
         gradient = slope @ objective.features + 2 * alpha * objective.penalized * w
         if np.abs(gradient * scale).max() < tolerance:
             return w
-        if objective.n_coupled(bend, alpha) > max(WIDE * len(g), FEW):
+        r = objective.n_coupled(bend, alpha)
+        if r > max(WIDE * len(g), FEW):
             break
-        direction = objective.newton_direction(gradient, bend, alpha)
+        direction = objective.newton_direction(gradient, bend, alpha, r)
         if direction is None:
             break
         change, promised = objective.features @ direction, -1e-4 * (gradient @ direction)
