@@ -1,5 +1,6 @@
 """Estimates from rows drawn with unequal chances: unbiased by enumeration, their intervals true by simulation."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pnulearn.labeling.draws import Book, Draw
-from pnulearn.labeling.judging import as_prior, judge_class, judge_errors, judge_prior, martingale_mean
+from pnulearn.labeling.holding_out import HeldOut
+from pnulearn.labeling.judging import as_prior, judge_class, judge_prior, judge_share, martingale_mean
 
 VALUES = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
 GUESS = np.array([0.7, 0.2, 0.4, 0.1, 0.5])
@@ -26,11 +28,16 @@ def all_ways(n_draws):
         left, probability, book = np.ones(len(VALUES), bool), 1.0, Book()
         for number, row in enumerate(rows):
             q = chances(left, rows[:number])[row]
-            guess, mean = (1 - GUESS[row], GUESS[row]), GUESS[left].mean()
-            book.add(Draw(number, row, q, int(left.sum()), "x", guess, (1 - mean, mean)), int(VALUES[row]))
+            book.add(Draw(number, row, q, int(left.sum()), "x"), int(VALUES[row]))
             probability *= q
             left[row] = False
         yield probability, book.sample()
+
+
+def guesses(guess, sample):
+    """What is said of drawn rows, and on average of all."""
+    said, everywhere = guess[sample.rows], np.full(len(sample), guess.mean())
+    return HeldOut(np.zeros(len(sample), int), *(np.stack([1 - v, v], axis=1) for v in (said, everywhere)), trust=1.0)
 
 
 @pytest.mark.parametrize("n_draws", [1, 3, 4])
@@ -38,11 +45,8 @@ def test_shares_are_unbiased_whatever_the_chances(n_draws):
     plain, guided, total, trained = 0.0, 0.0, 0.0, 0.0
     for probability, sample in all_ways(n_draws):
         v = VALUES[sample.rows]
-        plain += probability * martingale_mean(v * sample.weight, v, sample.n_left, np.ones(n_draws)).value
-        guess = np.array([p[1] for p in sample.predicted])
-        expected = np.array([e[1] for e in sample.expected])
-        x = expected + (v - guess) * sample.weight
-        guided += probability * martingale_mean(x, v, sample.n_left, 1 + 9 * (np.arange(n_draws) > 1)).value
+        plain += probability * martingale_mean(v, sample).value
+        guided += probability * (martingale_mean(v - GUESS[sample.rows], sample).value + GUESS.mean())
         trained += probability * (sample.training_weight @ v) / n_draws
         total += probability
     assert_allclose([total, plain, guided, trained], [1, VALUES.mean(), VALUES.mean(), VALUES.mean()])
@@ -52,13 +56,13 @@ def test_the_mean_is_lure():
     """Σ v L / M with the weights of the paper, and the plain share for equal chances."""
     _, sample = list(all_ways(3))[17]
     v = VALUES[sample.rows]
-    mean = martingale_mean(v * sample.weight, v, sample.n_left, np.ones(3))
+    mean = martingale_mean(v, sample)
     m = np.arange(1, 4)
     q = 1 / (sample.n_left * sample.weight)
     lure = 1 + (5 - 3) / (5 - m) * (1 / ((5 - m + 1) * q) - 1)
     assert_allclose(sample.training_weight, lure)
     assert_allclose(mean.value, lure @ v / 3)
-    assert martingale_mean(v, v, sample.n_left, np.ones(3)).value == pytest.approx(v.mean())
+    assert martingale_mean(v, replace(sample, weight=np.ones(3))).value == pytest.approx(v.mean())
 
 
 def test_a_table_that_is_labelled_whole_leaves_nothing_open():
@@ -83,12 +87,10 @@ def simulate(rng, error, n_draws, n_rows=600):
         rows = np.flatnonzero(left)
         q = 0.5 / len(rows) + 0.5 * near[rows] / near[rows].sum()
         place = rng.choice(len(rows), p=q / q.sum())
-        row, guess = rows[place], 0.3 + 0.4 * p  # a model that knows little
-        predicted, expected = guess[row], guess[rows].mean()
-        draw = Draw(number, int(row), q[place], len(rows), "x", (1 - predicted, predicted), (1 - expected, expected))
-        book.add(draw, int(y[row]))
+        row = int(rows[place])
+        book.add(Draw(number, row, q[place], len(rows), "x"), int(y[row]))
         left[row] = False
-    return book.sample(), is_wrong, y
+    return book.sample(), is_wrong, y, 0.3 + 0.4 * p  # what a model says that knows little
 
 
 @pytest.mark.parametrize("error", [0.03, 0.15])
@@ -97,12 +99,12 @@ def test_intervals_hold_also_when_one_stops_at_will(error):
     rng = np.random.default_rng(0)
     always, at_stop, plain = [], [], []
     for _ in range(60):
-        sample, is_wrong, y = simulate(rng, error, 100)
+        sample, is_wrong, y, guess = simulate(rng, error, 100)
         shares = []
         for n in range(20, 101, 10):
             part = type(sample)(*(values[:n] for values in vars(sample).values()))
-            of_error = judge_errors(part, is_wrong[part.rows], 0.95, population=False)
-            of_class = judge_class(part, 1, 0.95, population=False)
+            of_error = judge_share(part, is_wrong[part.rows], 0.95, population=False)
+            of_class = judge_class(part, 1, 0.95, guesses(guess, part), population=False)
             held = [s.low <= truth <= s.high for s, truth in ((of_error, is_wrong.mean()), (of_class, y.mean()))]
             shares.append((of_error.half_width, of_class.half_width, *held))
         widths = np.array(shares)[:, :2]
@@ -130,7 +132,7 @@ def test_weights_that_go_with_errors_are_counted():
             book.add(Draw(number, int(rows[place]), q[place], len(rows), "x"), 0)
             left[rows[place]] = False
         sample = book.sample()
-        share = judge_errors(sample, wrong[sample.rows], 0.95, population=False)
+        share = judge_share(sample, wrong[sample.rows], 0.95, population=False)
         held.append(share.low <= wrong.mean() <= share.high)
         values.append(share.value - wrong.mean())
     assert np.mean(held) >= 0.92
@@ -141,9 +143,19 @@ def test_no_error_is_no_certainty():
     book = Book()
     for number in range(30):
         book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 2)
-    share = judge_errors(book.sample(), np.zeros(30), 0.95)
+    share = judge_share(book.sample(), np.zeros(30), 0.95)
     assert share.value == share.low == 0
     assert 0.1 < share.high < 0.2
+
+
+@pytest.mark.parametrize("guess", [0.0, 0.02])
+def test_a_class_that_was_not_seen_may_be_there(guess):
+    """Thirty rows at random without it: one in ten may well have it, whatever a model says."""
+    book = Book()
+    for number in range(30):
+        book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), 0)
+    held = guesses(np.full(1000, guess), book.sample()) if guess else None
+    assert 0.1 < judge_class(book.sample(), 1, 0.95, held).high < 0.4
 
 
 def test_the_shares_become_a_prior():

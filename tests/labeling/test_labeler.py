@@ -58,8 +58,7 @@ def test_rows_are_drawn_with_the_stated_probability(blobs):
         return liking
 
     urn = Urn(X[:12], np.ones(12, bool), read_mixture({"random": 0.4, prefer_late: 0.6}), seed=0)
-    nothing = Opinion(None, None, np.zeros(0, int))
-    urn.put(nothing, urn.weigh(nothing, np.full(12, -1), urn.left, np.zeros(0, int), 2))
+    urn.put(urn.weigh(Opinion(), np.full(12, -1), urn.left, np.zeros(0, int), 2))
     draws = [urn.draw(number) for number in range(3000)]
     drawn, stated = Counter(draw.row for draw in draws), {draw.row: draw.probability for draw in draws}
     assert sum(stated.values()) == pytest.approx(1)
@@ -198,7 +197,7 @@ def test_labels_from_before_are_learnt_from_and_judge_only_if_they_were_random(b
     drawn = Labeler(X, y, labels="random").estimate()
     assert drawn.n_labels == 60
     assert drawn.error.high < 0.5
-    assert drawn.prior["spam"].value == pytest.approx(np.mean(truth[:60]), abs=0.02)
+    assert drawn.prior["spam"].value == pytest.approx(np.mean(truth), abs=0.02)  # their own share is three points off
 
 
 def test_three_classes_and_any_classifier():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,10 +30,6 @@ class Draw:
         Rows that were left to choose from, this one included.
     reason : str
         The part of the mixture that chose it; "random" if every row had the same chance.
-    predicted : tuple of float
-        Class probabilities of the row by the model of that time; empty if there was none.
-    expected : tuple of float
-        Their means over all rows that were left.
     """
 
     number: int
@@ -41,8 +37,6 @@ class Draw:
     probability: float
     n_left: int
     reason: str = RANDOM
-    predicted: tuple[float, ...] = ()
-    expected: tuple[float, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -96,8 +90,6 @@ class Book:
             np.array([self.codes[number] for number in self.answered], dtype=int),
             np.array([draw.weight for draw in chosen]),
             np.array([draw.n_left for draw in chosen], dtype=float),
-            [draw.predicted for draw in chosen],
-            [draw.expected for draw in chosen],
         )
 
 
@@ -115,18 +107,12 @@ class Sample:
         1 / (n_left probability) of every draw.
     n_left : array
         Rows that were left at every draw.
-    predicted : sequence of tuple
-        What the model of that time said of the row.
-    expected : sequence of tuple
-        What it said of all rows that were left, on average.
     """
 
     rows: AnyArray
     codes: AnyArray
     weight: AnyArray
     n_left: AnyArray
-    predicted: Sequence[tuple[float, ...]]
-    expected: Sequence[tuple[float, ...]]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -138,7 +124,7 @@ class Sample:
         The m-th of M draws from N rows weighs 1 + (N − M) / (N − m) (w − 1), w being `weight`: one each if all were
         drawn at random, and one each again when every row has been labelled.
 
-        >>> Sample(np.arange(2), np.zeros(2, int), np.array([1.0, 1.0]), np.array([9.0, 8.0]), [], []).training_weight
+        >>> Sample(np.arange(2), np.zeros(2, int), np.array([1.0, 1.0]), np.array([9.0, 8.0])).training_weight
         array([1., 1.])
         """
         if not len(self):
@@ -149,14 +135,14 @@ class Sample:
 
 def draw_event(draw: Draw) -> dict[str, Any]:
     """A draw as a line of the journal."""
-    event = {
+    return {
         "event": "draw",
         "draw": draw.number,
         "row": draw.row,
         "probability": draw.probability,
         "n_left": draw.n_left,
+        "reason": draw.reason,
     }
-    return {**event, "reason": draw.reason, "predicted": draw.predicted, "expected": draw.expected}
 
 
 def read_draw(event: Mapping[str, Any]) -> Draw:
@@ -167,6 +153,4 @@ def read_draw(event: Mapping[str, Any]) -> Draw:
         float(event["probability"]),
         int(event["n_left"]),
         str(event["reason"]),
-        tuple(event["predicted"]),
-        tuple(event["expected"]),
     )

@@ -14,20 +14,18 @@ from sklearn.base import BaseEstimator
 from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_count
 from pnulearn._problem.inputs import read_features, refuse_no_classifier
-from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
+from pnulearn._problem.labels import UNLABELED
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM, Draw, Sample
+from pnulearn.labeling.given import as_draws, read_given
 from pnulearn.labeling.interview import Interview
 from pnulearn.labeling.journal import Journal
-from pnulearn.labeling.judging import as_prior, judge_errors, judge_prior
+from pnulearn.labeling.judging import as_prior, judge_prior, judge_share
 from pnulearn.labeling.learner import Learner, Opinion, default_model
-from pnulearn.labeling.standing import Goal, Standing, forecast
+from pnulearn.labeling.lesson import Lesson
+from pnulearn.labeling.standing import Goal, Standing
 from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
 from pnulearn.labeling.urn import Urn
 from pnulearn.priors.given import read_share
-
-# Power of the weights in training. One makes the training risk unbiased and noisy, nought ignores how rows were chosen;
-# one half had the lowest error on the sets that it was chosen on (results/labeling-loop.md).
-TEMPER = 0.5
 
 
 class Labeler:
@@ -99,9 +97,9 @@ class Labeler:
     ) -> None:
         self.X = read_features(BaseEstimator(), X, reset=True)
         self.n_rows = int(self.X.shape[0])
-        self.classes, self.given = _read_given(y, classes, self.n_rows)
+        self.classes, self.given = read_given(y, classes, self.n_rows)
         self.mixture = read_mixture(mixture)
-        self.goal = _read_goal(goal)
+        self.goal = Goal.of(goal)
         self.confidence = read_share(confidence, "confidence")
         self.refit_every = None if refit_every is None else read_count("refit_every", refit_every, 0)
         self.seed = read_count("random_state", random_state, 0)
@@ -111,10 +109,11 @@ class Labeler:
         self._learner = Learner(self.X, len(self.classes), model or default_model(self.seed), self.seed)
         self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, read_count("n_random", n_random, 0))
         self._interview = Interview(self._urn, self.classes)
-        self._opinion = Opinion(None, None, np.zeros(0, dtype=int))
+        self._opinion = Opinion()
         self._n_fitted = -1
         if labels == "random":
-            self._take_as_drawn()
+            for draw, code in as_draws(self.given, self.seed):
+                self._interview.book.add(draw, code)
         elif labels != "chosen":
             raise ValueError(f"labels={labels!r}: were they drawn at random ('random') or not ('chosen')?")
         if journal is not None:
@@ -189,22 +188,25 @@ class Labeler:
         with self._interview.lock:
             sample, n_answers, left = self._interview.book.sample(), self._interview.n_answers, self._urn.left.copy()
             asked = np.array([draw.row for draw in self._interview.book.draws], dtype=int)
-        before = np.flatnonzero(self.given != UNLABELED)
-        before = before[~np.isin(before, sample.rows)]
-        shares = judge_prior(sample, len(self.classes), self.confidence) if self.is_judging else []
-        rows = np.concatenate([sample.rows, before])
-        codes = np.concatenate([sample.codes, self.given[before]])
-        of_drawn = np.maximum(sample.training_weight, 0) ** TEMPER if self.is_judging else np.ones(len(sample))
-        weight = np.concatenate([of_drawn, np.ones(len(before))])
-        prior = as_prior(shares) if shares else None
-        opinion = self._learner.learn(rows, codes, weight, prior, is_judged=self.is_judging)
-        every = np.full(self.n_rows, UNLABELED)
-        every[rows] = codes
-        chances = self._urn.weigh(opinion, every, left, np.concatenate([asked, before]), len(self.classes))
-        standing = self._judge(sample, opinion, shares, codes, int(left.sum()))
+        lesson, n_classes = Lesson.of(sample, self.given, is_weighted=self.is_judging), len(self.classes)
+        counts = dict(zip(self.classes, np.bincount(lesson.codes, minlength=n_classes).tolist(), strict=True))
+        standing = Standing(len(sample), counts, None, {}, self.confidence, self.goal, int(left.sum()))
+        trust = 1.0
+        if self.is_judging:
+            held = self._learner.hold_out(lesson, as_prior(judge_prior(sample, n_classes, self.confidence)))
+            shares = judge_prior(sample, n_classes, self.confidence, held)
+            error = judge_share(sample, held.classes[: len(sample)] != sample.codes, self.confidence)
+            standing = standing.knowing(error, dict(zip(self.classes, shares, strict=True)), as_prior(shares))
+            trust = held.trust
+        opinion = self._learner.learn(lesson, standing.prior_estimate, trust)
+        codes = self.given.copy()
+        codes[lesson.rows] = lesson.codes
+        asked = np.concatenate([asked, np.flatnonzero(self.given != UNLABELED)])
+        chances = self._urn.weigh(opinion, codes, left, asked, n_classes)
+        standing = replace(standing, model=opinion.model)
         with self._interview.lock:
             self._opinion, self._n_fitted = opinion, n_answers
-            self._urn.put(opinion, chances)
+            self._urn.put(chances)
             self._remember(standing)
         return standing
 
@@ -222,9 +224,9 @@ class Labeler:
         goal : float or Goal
             The half-width of the error's interval, or of more.
         """
-        self.goal = _read_goal(goal)
+        self.goal = Goal.of(goal)
         if self.history:
-            self.history[-1] = self._aimed(self.history[-1])
+            self.history[-1] = self.history[-1].aimed(self.goal)
 
     def mix(self, mixture: Mapping[str | Strategy, float] | str | Strategy) -> None:
         """Draw with another mixture from now on; rows drawn before keep the probabilities they had.
@@ -325,44 +327,10 @@ class Labeler:
         every = self.refit_every if self.refit_every is not None else max(1, n // 10)
         return self._n_fitted < 0 or abs(n - self._n_fitted) >= max(every, 1)
 
-    def _judge(self, sample: Sample, opinion: Opinion, shares: list[Any], codes: AnyArray, n_left: int) -> Standing:
-        counts = np.bincount(codes, minlength=len(self.classes)).tolist()
-        known = dict(zip(self.classes, counts, strict=True))
-        if not shares:
-            return Standing(len(sample), known, None, {}, self.confidence, self.goal, model=opinion.model)
-        wrong = opinion.held_out[: len(sample)] != sample.codes
-        error = judge_errors(sample, wrong, self.confidence)
-        prior = dict(zip(self.classes, shares, strict=True))
-        estimate = as_prior(shares)
-        return self._aimed(
-            Standing(
-                len(sample),
-                known,
-                error,
-                prior,
-                self.confidence,
-                self.goal,
-                n_left=n_left,
-                model=opinion.model,
-                prior_estimate=estimate,
-            )
-        )
-
-    def _aimed(self, standing: Standing) -> Standing:
-        more, later = forecast(standing, self.goal)
-        return replace(standing, goal=self.goal, n_more=more, after_ten=later)
-
     def _remember(self, standing: Standing) -> None:
         self.history = [past for past in self.history if past.n_labels < standing.n_labels] + [standing]
         if standing.error is not None and standing.n_labels:
             self._interview.remember(standing.n_labels, standing.error)
-
-    def _take_as_drawn(self) -> None:
-        """Labels from before as draws at random, in an order that does not hang on them."""
-        rows = np.random.default_rng([self.seed, 2**31]).permutation(np.flatnonzero(self.given != UNLABELED))
-        for number, row in enumerate(rows):
-            n_left = self.n_rows - number
-            self._interview.book.add(Draw(number, int(row), 1 / n_left, n_left), int(self.given[row]))
 
     def replay(self, events: Sequence[Mapping[str, Any]], source: str = "the journal") -> None:
         """Go through the events of a journal after its first line, as `read_journal` returns them.
@@ -388,26 +356,3 @@ class Labeler:
             journal.close()
             raise
         self._interview.journal = journal
-
-
-def _read_given(
-    y: ArrayLike | None, classes: Sequence[Hashable] | None, n_rows: int
-) -> tuple[list[Hashable], AnyArray]:
-    """Class names and the codes of labels that are there already."""
-    if classes is not None and len(set(classes)) < max(2, len(classes)):
-        raise ValueError(f"Two different classes or more are needed, got {list(classes)}.")
-    if y is None or all(is_missing(value) for value in np.asarray(y, dtype=object).ravel()):
-        if classes is None:
-            raise ValueError("Without any label nobody knows the classes: pass classes=['no', 'yes'], say.")
-        return list(classes), np.full(n_rows, UNLABELED)
-    labels = decode_labels(y, classes=None if classes is None else np.array(list(classes)))
-    if len(labels.codes) != n_rows:
-        raise ValueError(f"X has {n_rows} rows and y {len(labels.codes)}: they must be as many.")
-    return labels.classes.tolist(), labels.codes
-
-
-def _read_goal(goal: float | Goal) -> Goal:
-    if isinstance(goal, Goal):
-        goal.refuse_impossible()
-        return goal
-    return Goal(error=read_share(goal, "goal"))

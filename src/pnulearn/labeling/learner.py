@@ -1,4 +1,4 @@
-"""The model that learns beside the person: refitted to all labels, judged on rows that were held out."""
+"""The model that learns beside the person, and what it says of labelled rows while it does not know them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._problem.labels import UNLABELED, Labels
+from pnulearn.labeling.holding_out import FOLDS, HeldOut, split
+from pnulearn.labeling.lesson import Lesson
 from pnulearn.priors import PriorEstimate
 
 LEAST_PER_CLASS = 2  # labelled rows without which a class cannot be held out
 UNLABELED_ROWS = 500  # beside few labels, more of them hardly matter
+SURVEYED_ROWS = 10_000  # whose mean stands for that of all rows
 # A coarse search: on eight real sets with 20 and 60 labels as good as the whole one, in half of the time.
 QUICK: dict[str, Any] = {"centers": 100, "mix": (-0.5, 0.0, 0.5), "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0)}
-FOLDS, QUICK_FOLDS = 5, 3
+QUICK_FOLDS = 3
 BATCH = 20_000
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """A fitted model, what it says of all rows, and what it said of labelled rows while it did not know them.
+    """A fitted model and what it says of all rows.
 
     Parameters
     ----------
@@ -36,13 +39,13 @@ class Opinion:
         None as long as one class is all that is known.
     probability : array (rows, classes) or None
         Of all rows.
-    held_out : array of int
-        Predicted classes of the labelled rows, in the order they were given in.
+    trust : float
+        How far probabilities are to be followed, by rows that were held out: from 0, where they say nothing, to 1.
     """
 
-    model: Any
-    probability: AnyArray | None
-    held_out: AnyArray
+    model: Any = None
+    probability: AnyArray | None = None
+    trust: float = 1.0
 
 
 def default_model(seed: int) -> PNUClassifier:
@@ -70,73 +73,69 @@ class Learner:
         self.X, self.n_classes, self.model, self.seed = X, n_classes, model, seed
         self._first = model if _is_fitted(model, n_classes) else None
         self._tells_rows_apart = issparse(X) or bool(np.ptp(X, axis=0).any())
-        self._unlabeled = np.random.default_rng(seed).permutation(X.shape[0])[:UNLABELED_ROWS]
+        shuffled = np.random.default_rng(seed).permutation(X.shape[0])
+        self._unlabeled, self._surveyed = shuffled[:UNLABELED_ROWS], shuffled[:SURVEYED_ROWS]
 
-    def learn(
-        self,
-        rows: AnyArray,
-        codes: AnyArray,
-        weight: AnyArray,
-        prior: PriorEstimate | None,
-        is_judged: bool = True,
-    ) -> Opinion:
+    def hold_out(self, lesson: Lesson, prior: PriorEstimate | None) -> HeldOut:
+        """What models say of labelled rows that were kept from them, while they were chosen as well as fitted.
+
+        Scores of rows that a classifier held out itself will not do: they helped to choose among its candidates, and
+        with thirty labels that makes the error three points too low.
+
+        Parameters
+        ----------
+        lesson : Lesson
+            The labelled rows.
+        prior : PriorEstimate or None
+            What is known about the shares of the classes.
+        """
+        known, every_class = self._known(lesson), np.arange(self.n_classes)
+        if len(known) < 2 and self._first is None:
+            return HeldOut.of_nothing(lesson, self.n_classes)
+        if len(known) < 2:  # drawn rows are not those that it was fitted to
+            said = self._say(self._first, lesson.rows, every_class)
+            return HeldOut.of(
+                lesson, said.argmax(axis=1), said, np.tile(self._survey(self._first, every_class), (len(lesson), 1))
+            )
+        classes = np.full(len(lesson), -1)  # rows of a class that cannot be learnt are wrong, whatever is predicted
+        said, everywhere = np.zeros((2, len(lesson), self.n_classes))
+        folds = split(lesson.codes, known, np.random.default_rng(self.seed))
+        for fold in range(min(FOLDS, int(folds.max()) + 1)):
+            outside, inside = folds == fold, (folds >= 0) & (folds != fold)
+            model = self._fit(lesson[inside], known, prior, is_quick=True)
+            classes[outside] = known[model.predict(self.X[lesson.rows[outside]])]
+            said[outside] = self._say(model, lesson.rows[outside], known)
+            everywhere[outside] = self._survey(model, known)
+        return HeldOut.of(lesson, classes, said, everywhere)
+
+    def learn(self, lesson: Lesson, prior: PriorEstimate | None, trust: float = 1.0) -> Opinion:
         """Fit to these rows.
 
         Parameters
         ----------
-        rows : array of int
-            Numbers of the labelled rows.
-        codes : array of int
-            Their classes.
-        weight : array
-            Their weights.
+        lesson : Lesson
+            The labelled rows.
         prior : PriorEstimate or None
             What is known about the shares of the classes.
-        is_judged : bool
-            Whether rows are held out to judge by, which takes further fits.
+        trust : float
+            How far the model is to be followed, as rows that were held out have shown.
         """
-        counts = np.bincount(codes, minlength=self.n_classes)
-        known = np.flatnonzero((counts >= LEAST_PER_CLASS) & self._tells_rows_apart)
-        if len(known) < 2 and self._first is not None:  # drawn rows are not those that it was fitted to
-            probability = self._probability(self._first, np.arange(self.n_classes))
-            return Opinion(self._first, probability, probability[rows].argmax(axis=1))
+        known, everyone = self._known(lesson), np.arange(self.X.shape[0])
         if len(known) < 2:
-            majority = int(np.argmax(np.bincount(codes, weight, self.n_classes))) if len(codes) else 0
-            return Opinion(None, None, np.full(len(codes), majority))
-        used = np.isin(codes, known)
-        some = (rows[used], np.searchsorted(known, codes[used]), weight[used], _within(prior, known))
-        model = self._fit(*some)
-        held_out = np.full(len(codes), -1)  # rows of a class that was not learnt are wrong, whatever is predicted
-        if is_judged:
-            held_out[used] = known[self._predict_held_out(*some)]
-        return Opinion(model, self._probability(model, known), held_out)
+            said = None if self._first is None else self._say(self._first, everyone, np.arange(self.n_classes))
+            return Opinion(self._first, said, trust)
+        model = self._fit(lesson[np.isin(lesson.codes, known)], known, prior)
+        return Opinion(model, self._say(model, everyone, known), trust)
 
-    def _predict_held_out(
-        self, rows: AnyArray, codes: AnyArray, weight: AnyArray, prior: PriorEstimate | None
-    ) -> AnyArray:
-        """Classes of the labelled rows by models that were chosen and fitted without them.
+    def _known(self, lesson: Lesson) -> AnyArray:
+        """Classes that can be learnt."""
+        counts = np.bincount(lesson.codes, minlength=self.n_classes)
+        return np.flatnonzero((counts >= LEAST_PER_CLASS) & self._tells_rows_apart)
 
-        Scores of rows that a classifier held out itself will not do: they helped to choose among its candidates, and
-        with thirty labels that makes the error three points too low.
-        """
-        predicted = np.empty(len(rows), dtype=int)
-        folds = _split(codes, np.random.default_rng(self.seed))
-        for fold in range(FOLDS):
-            outside, inside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            if not len(outside):
-                continue
-            if len(np.unique(codes[inside])) < codes.max() + 1:  # its only rows are held out
-                predicted[outside] = np.argmax(np.bincount(codes[inside]))
-                continue
-            model = self._fit(rows[inside], codes[inside], weight[inside], prior, is_quick=True)
-            predicted[outside] = model.predict(self.X[rows[outside]])
-        return predicted
-
-    def _fit(
-        self, rows: AnyArray, codes: AnyArray, weight: AnyArray, prior: PriorEstimate | None, is_quick: bool = False
-    ) -> Any:
-        """A classifier of the codes; `is_quick` chooses among candidates with fewer folds."""
+    def _fit(self, lesson: Lesson, known: AnyArray, prior: PriorEstimate | None, is_quick: bool = False) -> Any:
+        """A classifier of the places of classes in `known`; `is_quick` chooses among candidates with fewer folds."""
         model = clone(self.model)
+        rows, codes, weight = lesson.rows, np.searchsorted(known, lesson.codes), lesson.weight
         if not isinstance(model, PNUClassifier):
             takes_weight = "sample_weight" in inspect.signature(model.fit).parameters
             given = (self.X[rows], codes, *([weight] if takes_weight else []))
@@ -144,33 +143,26 @@ class Learner:
             unlabeled = self._unlabeled[~np.isin(self._unlabeled, rows)]
             labels = np.concatenate([codes, np.full(len(unlabeled), UNLABELED)])
             weights = np.concatenate([weight, np.ones(len(unlabeled))])
-            given = (self.X[np.concatenate([rows, unlabeled])], Labels(np.arange(codes.max() + 1), labels), weights)
-            cv = (
-                min(model.cv, len(codes), QUICK_FOLDS if is_quick else FOLDS) if isinstance(model.cv, int) else model.cv
-            )
-            model.set_params(cv=cv, pos_label=None, prior=prior if model.prior is None else model.prior)
+            given = (self.X[np.concatenate([rows, unlabeled])], Labels(np.arange(len(known)), labels), weights)
+            folds = QUICK_FOLDS if is_quick else FOLDS
+            cv = min(model.cv, len(codes), folds) if isinstance(model.cv, int) else model.cv
+            prior = _within(prior, known) if model.prior is None else model.prior
+            model.set_params(cv=cv, pos_label=None, prior=prior)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what few labels leave open is what the page is about
             return model.fit(*given)
 
-    def _probability(self, model: Any, known: AnyArray) -> AnyArray:
-        n_rows = self.X.shape[0]
-        probability = np.zeros((n_rows, self.n_classes))
-        for first in range(0, n_rows, BATCH):
+    def _survey(self, model: Any, known: AnyArray) -> AnyArray:
+        """Mean class probabilities of all rows."""
+        return self._say(model, self._surveyed, known).mean(axis=0)
+
+    def _say(self, model: Any, rows: AnyArray, known: AnyArray) -> AnyArray:
+        """Class probabilities of rows by a model that knows some of the classes."""
+        probability = np.zeros((len(rows), self.n_classes))
+        for first in range(0, len(rows), BATCH):
             part = slice(first, first + BATCH)
-            probability[part, known] = model.predict_proba(self.X[part])
+            probability[part, known] = model.predict_proba(self.X[rows[part]])
         return probability
-
-
-def _split(codes: AnyArray, rng: np.random.Generator) -> AnyArray:
-    """The fold of every row: rows of a class are spread over all folds, however few they are."""
-    folds = np.empty(len(codes), dtype=int)
-    first = 0
-    for code in np.unique(codes):
-        of_class = rng.permutation(np.flatnonzero(codes == code))
-        folds[of_class] = (first + np.arange(len(of_class))) % FOLDS
-        first += len(of_class)
-    return folds
 
 
 def _is_fitted(model: Any, n_classes: int) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pnulearn.labeling.sequence import Share, labels_needed, state_share
 from pnulearn.priors import PriorEstimate
+from pnulearn.priors.given import read_share
 
 NEXT = 10  # labels that the forecast is about
 
@@ -27,11 +28,20 @@ class Goal:
     error: float | None = 0.05
     prior: float | None = None
 
-    def refuse_impossible(self) -> None:
-        """Refuse widths that no interval can have."""
-        for width in (self.error, self.prior):
+    @classmethod
+    def of(cls, wished: float | Goal) -> Goal:
+        """A goal from what a user may say, refused where no interval can be so wide.
+
+        Parameters
+        ----------
+        wished : float or Goal
+            The half-width of the error's interval, or of more.
+        """
+        goal = wished if isinstance(wished, Goal) else cls(error=read_share(wished, "goal"))
+        for width in (goal.error, goal.prior):
             if width is not None and not 0 < width < 1:
                 raise ValueError(f"A half-width lies between 0 and 1, such as 0.05 for plus or minus 5 %; got {width}.")
+        return goal
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,31 @@ class Standing:
     def is_enough(self) -> bool:
         """Whether the intervals are as narrow as was wished for."""
         return self.n_more == 0
+
+    def knowing(self, error: Share, prior: dict[Hashable, Share], prior_estimate: PriorEstimate | None) -> Standing:
+        """With what is known of error and shares.
+
+        Parameters
+        ----------
+        error : Share
+            The model's error.
+        prior : dict
+            The share of every class.
+        prior_estimate : PriorEstimate or None
+            The shares as a distribution.
+        """
+        return replace(self, error=error, prior=prior, prior_estimate=prior_estimate).aimed(self.goal)
+
+    def aimed(self, goal: Goal) -> Standing:
+        """The same knowledge, with what it takes from here to another goal.
+
+        Parameters
+        ----------
+        goal : Goal
+            What is wished for.
+        """
+        more, later = forecast(self, goal)
+        return replace(self, goal=goal, n_more=more, after_ten=later)
 
 
 def forecast(standing: Standing, goal: Goal) -> tuple[int | None, float | None]:

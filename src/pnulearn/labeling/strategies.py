@@ -36,6 +36,8 @@ class State:
         How many classes there are.
     distance : array (rows,) or None
         One minus the greatest kernel value between a row and any row that was asked.
+    trust : float
+        How far the model's probabilities are to be followed, by rows that were held out, from 0 to 1.
     """
 
     codes: AnyArray
@@ -43,6 +45,7 @@ class State:
     probability: AnyArray | None
     n_classes: int
     distance: AnyArray | None = field(default=None, repr=False)
+    trust: float = 1.0
 
 
 def at_random(model: Any, X: Any, state: State) -> AnyArray:
@@ -61,7 +64,9 @@ def at_random(model: Any, X: Any, state: State) -> AnyArray:
 
 
 def margin(model: Any, X: Any, state: State) -> AnyArray:
-    """Rows whose two likeliest classes are about as likely.
+    """Rows whose two likeliest classes are about as likely; any row as far as the model is not to be trusted.
+
+    Where a model hardly learns, its margins are noise, and rows near them teach less than rows drawn at random.
 
     Parameters
     ----------
@@ -75,7 +80,8 @@ def margin(model: Any, X: Any, state: State) -> AnyArray:
     if state.probability is None:
         return np.ones(len(state.left))
     two = np.partition(state.probability, -2, axis=1)[:, -2:]
-    return np.clip(1 - (two[:, 1] - two[:, 0]), 0, 1) ** SHARPNESS + 1e-9
+    unsure = np.clip(1 - (two[:, 1] - two[:, 0]), 0, 1) ** SHARPNESS + 1e-9
+    return state.trust * unsure / unsure.mean() + 1 - state.trust
 
 
 def risk_change(model: Any, X: Any, state: State) -> AnyArray:

@@ -35,8 +35,6 @@ class Urn:
     def __init__(self, X: Any, left: AnyArray, mixture: Mixture, seed: int, n_random: int = 0) -> None:
         self.X, self.left, self.mixture, self.seed, self.n_random = X, left, mixture, seed, n_random
         self._chances: dict[str, AnyArray] = {}
-        self._probability: AnyArray | None = None
-        self._expected = np.zeros(0)
         self._distance: KernelDistance | None = None
 
     def weigh(
@@ -61,23 +59,19 @@ class Urn:
         if not NO_DISTANCE.issuperset(self.mixture):
             self._distance = self._distance or KernelDistance(self.X)
             distance = self._distance.see(asked)
-        state = State(codes, left, opinion.probability, n_classes, distance)
+        state = State(codes, left, opinion.probability, n_classes, distance, opinion.trust)
         parts = {name: part for name, (part, share) in self.mixture.items() if share > 0 and name != RANDOM}
         return {name: _read_chances(part(opinion.model, self.X, state), name, left) for name, part in parts.items()}
 
-    def put(self, opinion: Opinion, chances: dict[str, AnyArray]) -> None:
+    def put(self, chances: dict[str, AnyArray]) -> None:
         """Draw with these chances from now on.
 
         Parameters
         ----------
-        opinion : Opinion
-            What the model says of all rows.
         chances : dict
             As `weigh` returns them.
         """
-        self._chances, self._probability = chances, opinion.probability
-        if opinion.probability is not None:
-            self._expected = opinion.probability[self.left].sum(axis=0)
+        self._chances = chances
 
     def draw(self, number: int) -> Draw:
         """The draw of this number; the row stays in the urn until it is taken.
@@ -98,9 +92,7 @@ class Urn:
         probability = sum(share * parts[name][place] for name, share in zip(names, shares, strict=True))
         if np.ptp(parts[reason]) == 0:  # a strategy that knows nothing draws at random
             reason = RANDOM
-        row = int(rows[place])
-        predicted, expected = self._predict(row, len(rows))
-        return Draw(number, row, float(probability), len(rows), reason, predicted, expected)
+        return Draw(number, int(rows[place]), float(probability), len(rows), reason)
 
     def take(self, row: int) -> None:
         """Take a row out.
@@ -111,19 +103,12 @@ class Urn:
             Its number.
         """
         self.left[row] = False
-        if self._probability is not None:
-            self._expected = self._expected - self._probability[row]
 
     def _chances_of(self, name: str, rows: AnyArray) -> AnyArray:
         """Probabilities of the rows that are left; the same for all where a strategy knows nothing about them."""
         chances = self._chances[name][rows] if name in self._chances else np.ones(len(rows))
         total = chances.sum()
         return chances / total if total > 0 else np.full(len(rows), 1 / len(rows))
-
-    def _predict(self, row: int, n_left: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        if self._probability is None:
-            return (), ()
-        return tuple(self._probability[row].tolist()), tuple((self._expected / n_left).tolist())
 
 
 def _read_chances(chances: Any, name: str, left: AnyArray) -> AnyArray:
