@@ -38,14 +38,15 @@ GOAL = 0.1
 class Plan:
     """What a model is cheap enough for."""
 
+    title: str
     pool: int
     checked: tuple[int, ...]  # numbers of labels at which models are judged
     refit_every: int | None  # as for `Labeler`: None is its default, 0 learns at the numbers above only
 
 
 PLANS = {
-    "logistic": Plan(1000, (20, 30, 40, 60, 80, 120, 160, 200), None),
-    "pnu": Plan(500, (20, 30, 40, 60, 80, 120), 0),
+    "logistic": Plan("logistic regression", 1000, (20, 30, 40, 60, 80, 120, 160, 200), None),
+    "pnu": Plan("the default `PNUClassifier`", 500, (20, 30, 40, 60, 80, 120), 0),
 }
 MODEL = {"name": "pnu"}
 OURS: dict[str, dict[Any, float]] = {"random": {"random": 1.0}, "mixture": dict(MIXTURE)}
@@ -71,7 +72,7 @@ def main() -> None:
     )
     from labeling_loop_page import page
 
-    print(page(read(options.rows)))
+    print(page(read(options.rows), PLANS[options.model].title))
 
 
 def run(path: Path, sets: list[str], methods: list[str], runs: range) -> None:

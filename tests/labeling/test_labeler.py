@@ -186,6 +186,21 @@ def test_journals_of_something_else_are_refused(blobs, tmp_path):
         Labeler(X, classes=NAMES, journal=path)
 
 
+def test_journals_of_the_last_version_are_read(blobs, tmp_path):
+    """Their draws have predictions of the day, which nothing needs any more."""
+    X, truth = blobs
+    path = tmp_path / "j"
+    labeler = Labeler(X, classes=NAMES, journal=path, refit_every=0)
+    label(labeler, truth, 3)
+    labeler.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    old = [{**line, "predicted": [0.4, 0.6], "expected": []} if line["event"] == "draw" else line for line in lines]
+    path.write_text("".join(json.dumps(line) + "\n" for line in old))
+    again = Labeler(X, classes=NAMES, journal=path, refit_every=0)
+    assert again.draws == labeler.draws
+    again.close()
+
+
 def test_labels_from_before_are_learnt_from_and_judge_only_if_they_were_random(blobs):
     X, truth = blobs
     y = np.array([NAMES[code] for code in truth], dtype=object)

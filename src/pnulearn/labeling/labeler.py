@@ -129,7 +129,7 @@ class Labeler:
         who : str
             Who asks. Nobody is asked what another one is being asked.
         """
-        if self.refit_every != 0 and self._is_stale():
+        if self.refit_every != 0 and self._is_due():
             self.refresh()
         return self._interview.next(who)
 
@@ -188,11 +188,12 @@ class Labeler:
         with self._interview.lock:
             sample, n_answers, left = self._interview.book.sample(), self._interview.n_answers, self._urn.left.copy()
             asked = np.array([draw.row for draw in self._interview.book.draws], dtype=int)
-        lesson, n_classes = Lesson.of(sample, self.given, is_weighted=self.is_judging), len(self.classes)
+            is_judging = self.is_judging
+        lesson, n_classes = Lesson.of(sample, self.given, is_weighted=is_judging), len(self.classes)
         counts = dict(zip(self.classes, np.bincount(lesson.codes, minlength=n_classes).tolist(), strict=True))
         standing = Standing(len(sample), counts, None, {}, self.confidence, self.goal, int(left.sum()))
         trust = 1.0
-        if self.is_judging:
+        if is_judging:
             held = self._learner.hold_out(lesson, as_prior(judge_prior(sample, n_classes, self.confidence)))
             shares = judge_prior(sample, n_classes, self.confidence, held)
             error = judge_share(sample, held.classes[: len(sample)] != sample.codes, self.confidence)
@@ -322,7 +323,8 @@ class Labeler:
 
     # ---- inside
 
-    def _is_stale(self) -> bool:
+    def _is_due(self) -> bool:
+        """Whether so many answers are new that it is time to learn from them."""
         n = self._interview.n_answers
         every = self.refit_every if self.refit_every is not None else max(1, n // 10)
         return self._n_fitted < 0 or abs(n - self._n_fitted) >= max(every, 1)
