@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.special import rel_entr
+
+from pnulearn.labeling.sequence import bound
 
 METHODS = {
     "random": "all rows at random",
@@ -21,6 +24,7 @@ WIDTHS = (0.15, 0.1)
 TARGETS = (0.5, 0.25, 0.1)  # of the way from the error at 20 labels to the lowest one
 WAY = np.arange(0.1, 0.91, 0.05)
 RESAMPLES = 1000
+CONFIDENCE = 0.95
 Row = dict[str, Any]
 
 
@@ -63,6 +67,11 @@ def tables(rows: list[Row]) -> Iterator[str]:
     yield table("labels", numbers, [("mixture less random, with standard error", gain)])
     yield "Cover of the stated error and of the stated share of positives, and the mean half-width of either:"
     yield table("labels", numbers, list(cover_lines(rows)))
+    yield (
+        "Standard deviation of the distance from the truth, in the standard errors behind the intervals (1 if a single "
+        "look at them were honest):"
+    )
+    yield table("labels", numbers, list(spread_lines(rows)))
     yield "Stopping when the error's interval is as narrow as wished for (looking at the numbers of labels above):"
     yield table("wished", [f"± {100 * width:.0f} %" for width in WIDTHS], list(stop_lines(rows)))
     yield "Distance of the prior in use from the truth (stated with an interval by the first two only):"
@@ -107,6 +116,24 @@ def cover_lines(rows: list[Row]) -> Iterator[tuple[str, list[str]]]:
         held = [[p["prior"][1] <= p["truth"] <= p["prior"][2] for p in some] for some in every]
         yield f"{METHODS[method]}: cover, share", [percent(np.mean(one)) for one in held]
         yield f"{METHODS[method]}: ±, share", [percent(np.mean([half(p["prior"]) for p in some])) for some in every]
+
+
+def spread_lines(rows: list[Row]) -> Iterator[tuple[str, list[str]]]:
+    for method in ("random", "mixture"):
+        for what, truth, name in (("stated", "error", "error"), ("prior", "truth", "share")):
+            every = [points(rows, method, n).values() for n in checked(rows)]
+            gaps = [[(p[what][0] - p[truth]) / standard_error(p[what], p["n"]) for p in some] for some in every]
+            yield f"{METHODS[method]}: {name}", [f"{np.nanstd(some):.2f}" for some in gaps]
+
+
+def standard_error(stated: list[float], n_labels: int) -> float:
+    """What an interval was made from; not a number where it has no end inside (0, 1)."""
+    value, low, high = stated
+    end = high if high < 1 else low
+    if not (0 < end < 1 and 0 < value < 1):
+        return np.nan
+    distance = rel_entr(value, end) + rel_entr(1 - value, 1 - end)
+    return float(np.sqrt(value * (1 - value) * distance / bound(n_labels, CONFIDENCE)))
 
 
 def half(stated: list[float]) -> float:
