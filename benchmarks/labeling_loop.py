@@ -118,7 +118,7 @@ def loop(X: AnyArray, y: AnyArray, method: str, number: int, test: Callable[[Any
         classes=[0, 1],
         model=model,
         mixture=mixture,
-        n_random=0 if method == "uncertainty" else 20,
+        n_random=0 if method == "uncertainty" else None,
         goal=Goal(GOAL),
         refit_every=0 if method == "random" else plan.refit_every,  # which rows are random hangs on no model
         random_state=number,

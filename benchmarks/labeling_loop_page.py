@@ -34,7 +34,8 @@ def page(rows: list[Row], learner: str) -> str:
         f"# The labelling loop, with {learner}",
         f"{len(runs)} runs on {len({name for name, _ in runs})} real sets, each from no label on, by "
         "`benchmarks/labeling_loop.py`. Errors on at most 2,000 rows outside the pool, in %. Intervals are stated at "
-        "95 %, for all times together. The first 20 rows of random and mixture are the same.",
+        "95 %, for all times together. Random and mixture have their first rows in common: five with logistic "
+        "regression, 20 with `PNUClassifier`.",
     ]
     for title, names in HALVES.items():
         some = [row for row in rows if row["set"] in names]

@@ -49,6 +49,16 @@ def test_it_starts_from_nothing_and_learns(blobs):
     assert len(labeler.history) >= 3
 
 
+@pytest.mark.parametrize(("model", "first"), [(None, 20), (LogisticRegression(), 5)])
+def test_the_first_rows_are_random(blobs, model, first):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, model=model, refit_every=4)
+    label(labeler, truth, 30)
+    by_margin = [draw.number for draw in labeler.draws if draw.reason == "margin"]
+    assert first <= min(by_margin) < first + 8
+    assert [draw.weight for draw in labeler.draws[:first]] == pytest.approx([1.0] * first)
+
+
 def test_rows_are_drawn_with_the_stated_probability(blobs):
     """The same state, many draws: shares of rows against the probabilities on record."""
     X, _ = blobs

@@ -20,7 +20,7 @@ from pnulearn.labeling.given import as_draws, read_given
 from pnulearn.labeling.interview import Interview
 from pnulearn.labeling.journal import Journal
 from pnulearn.labeling.judging import as_prior, judge_prior, judge_share
-from pnulearn.labeling.learner import Learner, Opinion, default_model
+from pnulearn.labeling.learner import Learner, Opinion, default_model, first_rows
 from pnulearn.labeling.lesson import Lesson
 from pnulearn.labeling.standing import Goal, Standing
 from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
@@ -48,8 +48,9 @@ class Labeler:
     mixture : mapping, str or function, optional
         Shares of strategies by name ("random", "margin", "risk_change", "diversity") or function
         (model, X, state) -> probabilities. The default is half "random" and half "margin".
-    n_random : int
-        So many rows are drawn at random before the mixture begins: a model of a few rows misleads more than it helps.
+    n_random : int, optional
+        So many rows are drawn at random before the mixture begins: by default 20 for a `PNUClassifier`, whose margins
+        mislead until the prior is roughly known, and 5 for models that learn from labelled rows alone.
     goal : float or Goal
         The half-width of the error's interval that is wished for.
     confidence : float
@@ -86,7 +87,7 @@ class Labeler:
         classes: Sequence[Hashable] | None = None,
         model: Any = None,
         mixture: Mapping[str | Strategy, float] | str | Strategy | None = None,
-        n_random: int = 20,
+        n_random: int | None = None,
         goal: float | Goal = 0.05,
         confidence: float = 0.95,
         labels: str = "chosen",
@@ -106,8 +107,10 @@ class Labeler:
         if model is not None:
             refuse_no_classifier(model, "model")
         self.history: list[Standing] = []
-        self._learner = Learner(self.X, len(self.classes), model or default_model(self.seed), self.seed)
-        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, read_count("n_random", n_random, 0))
+        model = model or default_model(self.seed)
+        n_random = first_rows(model) if n_random is None else read_count("n_random", n_random, 0)
+        self._learner = Learner(self.X, len(self.classes), model, self.seed)
+        self._urn = Urn(self.X, self.given == UNLABELED, self.mixture, self.seed, n_random)
         self._interview = Interview(self._urn, self.classes)
         self._opinion = Opinion()
         self._n_fitted = -1
