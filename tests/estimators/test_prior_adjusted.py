@@ -15,7 +15,16 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn import PriorAdjusted
-from pnulearn._estimators.adjustment import LEAST_SLOPE, adjust, cautious, class_scores
+from pnulearn._estimators.adjustment import (
+    SLOPES,
+    USUAL_DISTANCE,
+    adjust,
+    cautious,
+    class_scores,
+    label_slope,
+    matching_shift,
+)
+from pnulearn._learning.calibration import PENALTY
 from pnulearn._problem.samples import Samples
 from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
@@ -81,7 +90,8 @@ def test_the_shift_is_where_the_mean_probability_is_the_prior():
     means = [expit(found.slope * g[12:] + b).mean() for b in grid]
     best = grid[np.argmin(np.abs(np.array(means) - 0.3))]
     assert found.weight > 0.9
-    assert found.shift[1] == pytest.approx(found.weight * best, abs=2e-3)
+    corrected = np.log(0.3 / 0.7)  # what the prior says before U is asked, as labels are balanced
+    assert found.shift[1] - found.shift[0] == pytest.approx(corrected + found.weight * (best - corrected), abs=2e-3)
 
 
 def test_an_unsure_prior_draws_the_threshold_less():
@@ -90,22 +100,77 @@ def test_an_unsure_prior_draws_the_threshold_less():
     assert 1 > weights[0] > weights[1] > weights[2] > 0
 
 
+def way_gone(prior, labeled):
+    """Of the log-odds between all pairs of neighbouring classes."""
+    found = cautious(prior, np.asarray(labeled))
+    moved, whole = (np.diff(np.log(p.shares)) - np.diff(np.log(labeled)) for p in (found, prior))
+    return moved / whole
+
+
 @pytest.mark.parametrize("ends", [(0.18, 0.22), (0.1, 0.4), (0.02, 0.9)])
-def test_an_estimate_leaves_the_share_of_the_labels_as_far_as_it_is_sure(ends):
-    prior = PriorEstimate.of_range(*ends)
-    draws = np.random.default_rng(0).choice(density.GRID, 200_000, p=prior.mass)
-    way = np.square(draws.mean() - 0.5) / np.mean(np.square(draws - 0.5))  # d² + v is the mean square distance
-    assert cautious(prior, 0.5).value == pytest.approx(0.5 + way * (draws.mean() - 0.5), abs=2e-3)
+def test_an_estimate_leaves_the_share_of_the_labels_as_far_as_pays_over_many_populations(ends):
+    """How far priors that vary around the labels' share go with estimates of them, by regression."""
+    prior, rng = PriorEstimate.of_range(*ends), np.random.default_rng(0)
+    spread = rng.choice(density.GRID, 400_000, p=prior.mass).std()
+    truth = rng.normal(0.0, USUAL_DISTANCE, 400_000)
+    estimate = truth + rng.normal(0.0, spread, 400_000)
+    assert way_gone(prior, [0.4, 0.6]) == pytest.approx(np.cov(truth, estimate)[0, 1] / estimate.var(), abs=0.01)
 
 
-def test_with_an_unsure_prior_held_out_rows_that_say_nothing_do_not_erase_the_order_of_a_model_with_odds():
+def test_more_classes_are_as_cautious_as_two():
+    two = PriorEstimate.of_range(0.1, 0.4)
+    theta = two.value
+    concentration = theta * (1 - theta) / two.sd**2 - 1
+    same = PriorEstimate(np.array([1 - theta, theta]), "given as shares", concentration=concentration)
+    assert_allclose(way_gone(same, [0.5, 0.5]), way_gone(two, [0.5, 0.5]))
+    vague, sure = (PriorEstimate.of_counts(n * np.array([5, 3, 1])) for n in (1, 100))
+    assert np.ptp(way_gone(vague, [0.3, 0.3, 0.4])) == pytest.approx(0, abs=1e-12)
+    assert way_gone(vague, [0.3, 0.3, 0.4]).mean() < 0.8 < 0.98 < way_gone(sure, [0.3, 0.3, 0.4]).mean() < 1
+    known = PriorEstimate.known(np.array([0.6, 0.3, 0.1]))
+    assert cautious(known, np.full(3, 1 / 3)) is known
+
+
+@pytest.mark.parametrize("factor", [0.2, 1.0, 30.0])
+def test_the_slope_of_held_out_labels_is_that_of_logistic_regression(factor):
+    """Whose penalty is C = 1 / (2 n λ) for scores of size one, which is the unit here."""
+    rng = np.random.default_rng(0)
+    codes, weight = rng.integers(0, 2, 90), rng.integers(1, 4, 90).astype(float)
+    g = rng.normal(codes - 0.5)
+    g /= np.sqrt(np.average(g**2, weights=weight) / 2)  # then (−g/2, g/2) have the size one
+    model = LogisticRegression(C=1 / (2 * PENALTY * weight.sum()), fit_intercept=False, tol=1e-10)
+    wanted = model.fit(g[:, None], codes, weight).coef_[0, 0] / factor
+    found = label_slope(factor * np.column_stack([-g / 2, g / 2]), codes, weight)
+    assert found == pytest.approx(wanted, rel=1e-3)
+    others = rng.normal(size=90)  # what is common to all classes says nothing
+    assert label_slope(factor * np.column_stack([others, others + g]), codes, weight) == pytest.approx(found, rel=1e-3)
+
+
+def test_held_out_rows_that_say_nothing_do_not_erase_the_order_of_a_model():
     rng = np.random.default_rng(0)
     codes, g = np.repeat([1, 0, -1], [6, 6, 40]), rng.normal(size=52)
     g[:6], g[6:12] = -1.0, 1.0  # worse than a coin
     rows = Samples(g[:, None], codes, np.ones(52), 2)
-    scores = np.column_stack([np.zeros(52), g])
-    assert adjust(scores, rows, PriorEstimate.of_range(0.1, 0.9), True).slope == LEAST_SLOPE
-    assert adjust(scores, rows, PriorEstimate.of_range(0.1, 0.9), False).slope < LEAST_SLOPE
+    slope = adjust(np.column_stack([np.zeros(52), g]), rows, PriorEstimate.of_range(0.1, 0.9), True).slope
+    assert slope == pytest.approx(SLOPES[0] * np.sqrt(2), rel=1e-3)
+
+
+def test_odds_are_scaled_before_they_are_corrected():
+    """Timid odds that are as wrong as can be about their own sureness, not about the order of rows."""
+    X, y, _ = draw(0, 0.2, share=0.5, n_labeled=400, n_unlabeled=2000)
+    bold, timid = (PriorAdjusted(LogisticRegression(C=c), 0.2).fit(X, y) for c in (100, 1e-4))
+    assert np.abs(bold.predict_proba(X)[:, 1] - timid.predict_proba(X)[:, 1]).mean() < 0.05
+    assert np.mean(bold.predict(X) == timid.predict(X)) > 0.95
+    assert timid.adjustment_.slope > 10 * bold.adjustment_.slope
+
+
+def test_mean_probabilities_of_three_classes_become_the_shares():
+    rng = np.random.default_rng(0)
+    scores, weight, shares = 3 * rng.normal(size=(200, 3)), rng.random(200), np.array([0.1, 0.3, 0.6])
+    shift = matching_shift(scores, weight, shares)
+    assert_allclose(np.average(softmax(scores + shift, axis=1), axis=0, weights=weight), shares, atol=1e-6)
+    two = matching_shift(scores[:, :2], weight, np.array([0.1, 0.9]))
+    assert np.average(softmax(scores[:, :2] + two, axis=1)[:, 1], weights=weight) == pytest.approx(0.9)
+    assert shift[0] == two[0] == 0
 
 
 def test_three_classes_have_the_shares_of_the_population():

@@ -38,10 +38,10 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier or pipeline fitted to the labelled rows, corrected to the class shares of the population.
 
     Labels are rarely gathered in the population's proportions, and a model fitted to them inherits theirs. Here the
-    model's odds are corrected to the prior, then moved until its mean probability among the unlabelled rows agrees with
-    the prior, as far as the prior and U are surer than the labels. An estimated prior of two classes is followed only
-    as far from the labels' share as it is sure, while `prior_` and `risk_` have it in full. It takes cv + 1 fits of
-    what it wraps.
+    model's odds are scaled by held-out labels and corrected to the prior, then moved until the mean probability among
+    the unlabelled rows agrees with the prior, as far as the prior and U are surer than the labels. An estimated prior
+    is followed the less far from the labels' shares the less sure it is, while `prior_` and `risk_` have it in full.
+    It takes cv + 1 fits of what it wraps.
 
     Parameters
     ----------
