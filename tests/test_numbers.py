@@ -1,4 +1,4 @@
-"""Single numbers: what is accepted, what is refused, and that the refusal says what is needed."""
+"""Numbers: what is accepted, what is refused, and that the refusal says what is needed."""
 
 from fractions import Fraction
 from math import inf, nan
@@ -6,7 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from pnulearn._numbers import read_count, read_number
+from pnulearn._numbers import read_count, read_number, read_numbers
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, np.float32(0.5), np.int64(1), Fraction(1, 4)])
@@ -68,3 +68,24 @@ def test_too_few_are_refused():
     with pytest.raises(ValueError, match=r"n must be a whole number, at least 3, got 2\."):
         read_count("n", 2, 3)
     assert read_count("n", 1) == 1
+
+
+@pytest.mark.parametrize("value", [0.5, [0.1, 0.5], (1,), np.array([0.1, 1.0])])
+def test_one_number_or_several_come_back_as_an_array(value):
+    assert read_numbers("delta", value, 0.1, 1).tolist() == np.atleast_1d(value).tolist()
+
+
+@pytest.mark.parametrize("value", [0, 0.05, 1.1, nan, inf, [0.5, 2], [], [[0.5]]])
+def test_one_wrong_number_is_enough_to_refuse_several(value):
+    with pytest.raises(ValueError, match=r"^delta must be a number or several between 0\.1 and 1, got "):
+        read_numbers("delta", value, 0.1, 1)
+
+
+def test_zero_is_allowed_where_that_is_said_and_the_reason_told():
+    assert read_numbers("delta", [0, 0.5], 0.1, 1, zero=True).tolist() == [0, 0.5]
+    with pytest.raises(
+        ValueError, match=r"^delta must be a number or several that are 0 or lie between 0\.1 and 1, got -1\.$"
+    ):
+        read_numbers("delta", -1, 0.1, 1, zero=True)
+    with pytest.raises(TypeError, match=r"between 0\.1 and 1, or it has no end, got 'x'\.$"):
+        read_numbers("delta", "x", 0.1, 1, why="or it has no end")

@@ -167,7 +167,9 @@ def test_fits_that_stop_early_are_reported_with_a_remedy(gaussians, monkeypatch,
 @pytest.mark.parametrize("loss", ["squared", *ITERATIVE])
 def test_no_penalty_is_refused_with_the_reason(gaussians, loss):
     X, y = gaussians()
-    with pytest.raises(ValueError, match=r"alpha.*positive: without a penalty the risk may have no minimum"):
+    with pytest.raises(
+        ValueError, match=r"alpha must be .*since without a penalty the risk may have no minimum, got 0"
+    ):
         PNUClassifier(loss=loss, alpha=0.0, prior=0.4).fit(X, y)
 
 

@@ -191,7 +191,7 @@ def test_a_named_method_estimates_the_prior_from_the_sample():
         ({"loss": "logistic"}, "only loss='squared'"),
         ({"cv": [([0], [1])]}, "number of folds"),
         ({"centers": "all"}, "centers=500"),
-        ({"alpha": -1.0}, "alpha must be finite and positive"),
+        ({"alpha": -1.0}, "alpha must be a number or several between 1e-75"),
     ],
 )
 def test_what_cannot_be_done_in_one_pass_is_refused(settings, words):

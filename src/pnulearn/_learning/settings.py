@@ -14,6 +14,7 @@ from pnulearn._basis.kernels import KERNELS
 from pnulearn._basis.views import COLUMNS, GIVEN
 from pnulearn._learning.progress import check_verbose
 from pnulearn._machine.threads import check_n_jobs
+from pnulearn._numbers import read_numbers
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
@@ -112,13 +113,14 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
         )
     as_loss(parameters["loss"])
     low, high = (0, 1) if parameters["risk"] == "punu" else (-1, 1)
-    _check_numbers(parameters, "mix", lambda v: (v >= low) & (v <= high), f"between {low} and {high}")
-    _check_numbers(parameters, "alpha", lambda v: v > 0, "positive: without a penalty the risk may have no minimum")
-    _check_numbers(parameters, "bandwidth", lambda v: v > 0, "positive")
-    for name in ("alpha", "bandwidth"):
-        _check_numbers(
-            parameters, name, lambda v: (v >= SMALLEST) & (v <= LARGEST), f"from {SMALLEST:g} to {LARGEST:g}"
-        )
+    why = "since without a penalty the risk may have no minimum"
+    for name, ends, reason in (
+        ("mix", (low, high), ""),
+        ("alpha", (SMALLEST, LARGEST), why),
+        ("bandwidth", (SMALLEST, LARGEST), ""),
+    ):
+        if parameters[name] is not None:
+            read_numbers(name, parameters[name], *ends, why=reason)
     check_n_jobs(parameters["n_jobs"])
     check_verbose(parameters["verbose"])
     check_cv(parameters["cv"])
@@ -138,16 +140,3 @@ def _check_centers(centers: Any) -> None:
             "centers must be 'auto', 'labeled', 'all', a whole number or an array of shape (n_centers, n_columns), "
             f"got {centers!r}."
         )
-
-
-def _check_numbers(parameters: Mapping[str, Any], name: str, allowed: Any, words: str) -> None:
-    """None, a number or several."""
-    value = parameters[name]
-    if value is None:
-        return
-    try:
-        array = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number or numbers, got {value!r}.") from None
-    if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all() or not np.all(allowed(array)):
-        raise ValueError(f"{name} must be finite and {words}, got {value!r}.")

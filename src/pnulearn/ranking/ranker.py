@@ -14,6 +14,7 @@ from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._machine.threads import one_blas_thread
+from pnulearn._numbers import read_numbers
 from pnulearn._parameters import parameters
 from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
@@ -167,15 +168,18 @@ class PNURanker(PartiallyLabeledClassifier):
 
     @property
     def _alphas(self) -> AnyArray:
-        return read_numbers("alpha", self.alpha, ALPHAS, SMALLEST, LARGEST)
+        return ALPHAS if self.alpha is None else read_numbers("alpha", self.alpha, SMALLEST, LARGEST)
+
+    def _mixes(self, default: AnyArray) -> AnyArray:
+        return default if self.mix is None else read_numbers("mix", self.mix, -1, 1)
 
     def _check_parameters(self) -> None:
         for name, allowed in (("loss", LOSSES), ("kernel", tuple(KERNELS)), ("selection", ("average", "best"))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}.")
-        read_numbers("mix", self.mix, MIXES, -1, 1)
-        read_numbers("bandwidth", self.bandwidth, np.ones(1), SMALLEST, LARGEST)
-        _ = self._alphas
+        if self.bandwidth is not None:
+            read_numbers("bandwidth", self.bandwidth, SMALLEST, LARGEST)
+        _ = self._alphas, self._mixes(MIXES)
 
     def _possible_mixes(self, samples: Samples) -> AnyArray:
         """The mixes to try of which all pairs can be formed."""
@@ -193,7 +197,7 @@ class PNURanker(PartiallyLabeledClassifier):
         if not isinstance(self.cv, int | np.integer) or not 2 <= self.cv <= len(samples.codes):
             raise ValueError(f"cv must be a number of folds from 2 to {len(samples.codes)} rows, got {self.cv!r}.")
         forced = forced_mix(*sizes)
-        mixes = read_numbers("mix", self.mix, MIXES if forced is None else np.array([forced]), -1, 1)
+        mixes = self._mixes(MIXES if forced is None else np.array([forced]))
         possible = np.array([is_possible(pair_weights(0.5, float(mix)), sizes) for mix in mixes])
         if not possible.any():
             raise ValueError(
@@ -206,16 +210,3 @@ class PNURanker(PartiallyLabeledClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def read_numbers(name: str, value: Any, default: AnyArray, low: float, high: float) -> AnyArray:
-    """The default for None, else one number or several within bounds."""
-    if value is None:
-        return default
-    try:
-        array = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.ndim != 1 or not len(array) or not ((array >= low) & (array <= high)).all():
-        raise ValueError(f"{name} must be None, a number or numbers from {low:g} to {high:g}, got {value!r}.")
-    return array

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pnulearn._numbers import read_numbers
+
 LARGEST, SMALLEST = 1e30, 1e-30  # what lies beyond makes systems that have no solution in floating point
 STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
 
@@ -31,15 +33,4 @@ def candidates(
     """
     if value is None:
         return np.asarray(default() if callable(default) else default, dtype=float).tolist()
-    try:
-        values = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        values = np.array([])
-    lowest = "at least 0" if zero else "greater than 0"
-    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must be None, a number or a sequence of numbers, got {value!r}.")
-    if (values < 0).any() or (not zero and (values == 0).any()):
-        raise ValueError(f"{name} must be {lowest}, got {value!r}.")
-    if (values > LARGEST).any() or ((values > 0) & (values < SMALLEST)).any():
-        raise ValueError(f"{name} must lie between {SMALLEST:g} and {LARGEST:g}, got {value!r}.")
-    return values.tolist()
+    return read_numbers(name, value, SMALLEST, LARGEST, zero=zero).tolist()
