@@ -60,7 +60,7 @@ def test_labels_alone_are_enough():
     [
         ({"loss": "hinge"}, Y, "'squared', 'logistic'"),
         ({"mix": 2}, Y, "mix must be"),
-        ({"alpha": "x"}, Y, "alpha must be"),
+        ({"alpha": [1.0, -1.0]}, Y, r"alpha must be .*got \[1\.0, -1\.0\]"),
         ({"cv": 1}, Y, "cv must be"),
         ({"mix": 0.5}, np.where(Y == 0, np.nan, Y), "with mix=1 only"),
         ({}, np.where(np.arange(N) < 30, np.arange(N) % 3, np.nan), "y has 3 classes"),
@@ -70,6 +70,11 @@ def test_labels_alone_are_enough():
 def test_what_cannot_be_ranked_is_refused(options, y, message):
     with pytest.raises(ValueError, match=message):
         PNURanker(**QUICK | options).fit(X, y)
+
+
+def test_a_word_is_no_penalty():
+    with pytest.raises(TypeError, match="alpha must be a number or several between .*got 'x'"):
+        PNURanker(**QUICK | {"alpha": "x"}).fit(X, Y)
 
 
 def test_a_copy_learns_the_same():

@@ -55,7 +55,8 @@ class AutoPNU(PartiallyLabeledClassifier):
 
     Every learner is fitted as it would be alone, the everyday ones by `PriorAdjusted`, and scores rows that it has not
     learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the effective
-    number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own choice.
+    number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own choice. It
+    costs a fit of PNU to columns as given and as ranks, and cv + 1 fits of every other learner.
 
     Parameters
     ----------
