@@ -73,7 +73,7 @@ def test_what_cannot_be_ranked_is_refused(options, y, message):
 
 
 def test_a_word_is_no_penalty():
-    with pytest.raises(TypeError, match="alpha must be a number or several between .*got 'x'"):
+    with pytest.raises(TypeError, match=r"alpha must be a number or several between .*got 'x'"):
         PNURanker(**QUICK | {"alpha": "x"}).fit(X, Y)
 
 
