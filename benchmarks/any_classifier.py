@@ -110,6 +110,7 @@ def measure_costs(path: Path) -> None:
                 fit(trial, method, trial.seed % 2**31)
                 seconds[method] = round(time.process_time() - start, 3)
             file.write(json.dumps({"set": name, "seconds": seconds}) + "\n")
+            file.flush()
 
 
 def cells(trials: int) -> Iterator[dict[str, Any]]:
