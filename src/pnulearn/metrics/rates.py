@@ -133,8 +133,8 @@ def expecting_right_calls(share: AnyArray, size: AnyArray) -> tuple[AnyArray, An
     """Shares of errors and sizes of P, N and U with a few imagined rows of either class that are called right.
 
     >>> share, size = expecting_right_calls(np.array([0.5, 0.0, 0.3]), np.array([2.0, 0.0, 100.0]))
-    >>> size.tolist(), round(share[0], 3)
-    ([3.0, 0.0, 100.0], 0.333)
+    >>> size.tolist(), share.round(3).tolist()
+    ([3.0, 0.0, 100.0], [0.333, 0.0, 0.3])
     """
     more = size + RIGHT_CALLS * (size > 0) * np.array([1.0, 1.0, 0.0])
     return share * size / np.where(more > 0, more, 1.0), more

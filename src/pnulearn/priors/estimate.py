@@ -225,7 +225,7 @@ class PriorEstimate:
         return PriorEstimate._dirichlet(np.maximum(alphas, START), method, self.confidence)
 
     def widened(self, factor: float) -> PriorEstimate:
-        """The same evidence trusted less: as if its deviation were that many times as great.
+        """The same number with its distribution trusted less: as if its deviation were that many times as great.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class PriorEstimate:
         --------
         >>> counted = PriorEstimate.of_counts([70, 30])
         >>> print(counted.widened(2))  # as a quarter of the rows would say
-        0.308 [0.170, 0.463] (labels drawn at random, 90% interval)
+        0.302 [0.170, 0.462] (labels drawn at random, 90% interval)
         """
         if self.mass is not None:
             return replace(self, mass=density.temper(self.mass, factor**-2))
