@@ -163,5 +163,5 @@ def test_a_fit_of_five_thousand_rows_is_announced_by_a_warning(model, monkeypatc
 @pytest.mark.parametrize("name", ["C", "C_unlabeled"])
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "much", []])
 def test_a_wrong_cost_is_refused(model, name, value):
-    with pytest.raises(ValueError, match=f"{name} must be"):
+    with pytest.raises(TypeError if isinstance(value, str) else ValueError, match=f"{name} must be"):
         clone(model).set_params(**{name: value}).fit(X, Y)
