@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 }
 ROWS_AT_ONCE = 4096
 
-OwnNetwork = torch.nn.Module | Callable[[int], torch.nn.Module]
+OwnNetwork: TypeAlias = "torch.nn.Module | Callable[[int], torch.nn.Module]"  # in words: docs are built without torch
 
 
 def build_network(network: Any, n_columns: int) -> torch.nn.Module:
