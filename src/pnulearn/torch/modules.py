@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,8 +21,6 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "sgd": partial(torch.optim.SGD, momentum=0.9),
 }
 ROWS_AT_ONCE = 4096
-
-OwnNetwork: TypeAlias = "torch.nn.Module | Callable[[int], torch.nn.Module]"  # in words: docs are built without torch
 
 
 def build_network(network: Any, n_columns: int) -> torch.nn.Module:
