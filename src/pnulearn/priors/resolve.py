@@ -172,7 +172,7 @@ def beside_evidence(evidence: Sequence[PriorEstimate], read_off: Sequence[PriorE
 
     A method's interval holds, but its error goes along with those of the model and of the judge, who learn from the
     same few rows, while counts and knowledge do not. Where it has to compete with them, a deviation half as great
-    again led to lower errors and better cover (benchmarks/prior_cost.py).
+    again led to lower errors (results/prior-cost.md).
     """
     return evidence[0].combine(*evidence[1:], *(estimate.widened(BESIDE_EVIDENCE) for estimate in read_off))
 
