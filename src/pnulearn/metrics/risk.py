@@ -270,9 +270,15 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
 
 
 def posterior_risk(
-    scores: Sequence[ArrayLike], prior: PriorEstimate, confidence: float = 0.95, *, weights: Sequence[ArrayLike]
+    scores: Sequence[ArrayLike],
+    prior: PriorEstimate,
+    confidence: float = 0.95,
+    *,
+    weights: Sequence[ArrayLike],
+    groups: Sequence[AnyArray] | None = None,
+    costs: tuple[float, float] = EQUAL_COSTS,
 ) -> RiskEstimate:
-    """The error rate of a model trained with this prior, as who knows nothing of it expects it; P or N may be empty.
+    """The error rate, or cost per row, to be expected of a model that was trained with this prior; P or N may be empty.
 
     Never negative and within its own interval, where the unbiased estimate from two samples may be anywhere.
 
@@ -286,13 +292,17 @@ def posterior_risk(
         Probability that the interval is to hold the truth with.
     weights : sequence of three arrays
         Weights of the rows of P, N and U.
+    groups : sequence of three arrays, optional
+        Numbers of the groups that rows of P, N and U belong to.
+    costs : (float, float)
+        What errors on positive and on negative rows cost.
     """
-    samples = [LossSample.of(loss_pairs(g, ZeroOne()), weight) for g, weight in zip(scores, weights, strict=True)]
-    values, probability = posterior_errors(prior, samples, own_prior=True)
+    samples = loss_samples(scores, "zero_one", weights, groups)
+    values, probability = posterior_errors(prior, samples, costs, own_prior=True)
     value = float(values @ probability)
     stderr = float(np.sqrt(probability @ (values - value) ** 2))
     low, high = weighted_quantiles(values, probability, confidence)
-    mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread)
+    mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread, costs)
     return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
 
 
