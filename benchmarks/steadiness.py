@@ -1,10 +1,11 @@
-"""How far the seed moves a fit: other folds, other weights of the candidates, and what the latter cost in error.
+"""How far the seed moves a fit: rows left out one by one, folds, and other weights of the candidates.
 
-    PNULEARN_DATA=folder python benchmarks/steadiness.py [seeds] [seeds on the sets] [rows.jsonl]  # what is missing
-    python benchmarks/steadiness.py 0                                                              # the page alone
+    PNULEARN_DATA=folder python benchmarks/steadiness.py [seeds] [seeds on the sets] [draws] [rows.jsonl]
+    python benchmarks/steadiness.py 0                                             # the page alone
 
 The seed chooses folds and, of more than 500 rows, centres. README's example is fitted with many seeds, and so is a draw
-of each of the paper's sets (50 labels, 300 unlabelled rows, prior .5 and known; benchmarks/any_classifier.py).
+of each of the paper's sets (50 labels, 300 unlabelled rows, prior .5 and known; benchmarks/any_classifier.py). Further
+draws of the sets, at priors .1, .3, .5 and .9, tell what leaving one out does to the error. What is missing is added.
 Candidates are weighed by exp(-n (a zero-one risk + b squared risk)); a = b = 1 is what the library does. Folds are
 searched once for all weights.
 """
@@ -16,7 +17,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,15 @@ from pnulearn._learning import contest
 from pnulearn._learning.search import RowSearch
 from pnulearn._learning.selection import average_weights
 from pnulearn.laboratory.experiments.table_1 import SETS
+from pnulearn.laboratory.experiments.trials import TooFewRows
 
 README = "README's example"
-DEFAULT = "five folds (default)"
-# name: folds, a, b
-VARIANTS: dict[str, tuple[int, float, float]] = {
-    DEFAULT: (5, 1, 1),
+DEFAULT, FOLDS = "rows left out one by one (default)", "five folds"
+DRAWS_FROM, DRAWN_PRIORS = 100, (0.5, 0.1, 0.3, 0.9)  # trials that no other benchmark draws
+# name: cv, a, b
+VARIANTS: dict[str, tuple[Any, float, float]] = {
+    DEFAULT: ("auto", 1, 1),
+    FOLDS: (5, 1, 1),
     "ten folds": (10, 1, 1),
     "weights n/2": (5, 0.5, 0.5),
     "zero-one risk alone": (5, 1, 0),
@@ -82,7 +87,7 @@ def measure(X: Any, y: Any, prior: Any, seed: int, names: list[str], error: Call
     return found
 
 
-def run(path: Path, seeds: int, seeds_on_sets: int) -> None:
+def run(path: Path, seeds: int, seeds_on_sets: int, draws: int) -> None:
     done = {(row["set"], row["seed"], name) for row in read(path) for name in row["found"]}
     X, truth = load_breast_cancer(return_X_y=True)
     X, y = minmax_scale(X), np.where(np.arange(len(truth)) < 100, truth, np.nan)
@@ -102,17 +107,21 @@ def run(path: Path, seeds: int, seeds_on_sets: int) -> None:
         for seed in range(seeds):
             if names := missing(README, seed, list(VARIANTS)):
                 keep(README, seed, measure(X, y, None, seed, names, readme_error))
-        cheap = [name for name, (folds, *_) in VARIANTS.items() if folds == 5]
+        cheap = [name for name, (folds, *_) in VARIANTS.items() if folds in ("auto", 5)]
         for seed in range(seeds_on_sets):
             for name in SETS:
                 if names := missing(name, seed, cheap):
-                    trial = draw({"set": name, "prior": 0.5, "trial": 0})
-                    test = trial.X_test
+                    keep(name, seed, measure_draw({"set": name, "prior": 0.5, "trial": 0}, seed, names))
+        for trial, prior, name in product(range(DRAWS_FROM, DRAWS_FROM + draws), DRAWN_PRIORS, SETS):
+            drawn = f"{name}, prior {prior}, draw {trial}"
+            if names := missing(drawn, 0, [DEFAULT, FOLDS]):
+                with suppress(TooFewRows):
+                    keep(drawn, 0, measure_draw({"set": name, "prior": prior, "trial": trial}, 0, names))
 
-                    def error(predict: Callable[[Any], Any], trial: Any = trial, test: Any = test) -> float:
-                        return float(trial.error(predict(test)))
 
-                    keep(name, seed, measure(trial.X, trial.y, trial.prior, seed, names, error))
+def measure_draw(cell: dict[str, Any], seed: int, names: list[str]) -> dict[str, Any]:
+    trial = draw(cell)
+    return measure(trial.X, trial.y, trial.prior, seed, names, lambda predict: trial.error(predict(trial.X_test)))
 
 
 def table(rows: list[dict[str, Any]], sets: tuple[str, ...]) -> list[str]:
@@ -128,10 +137,24 @@ def table(rows: list[dict[str, Any]], sets: tuple[str, ...]) -> list[str]:
     return lines
 
 
+def draws_table(rows: list[dict[str, Any]]) -> list[str]:
+    """What leaving one out costs on fresh draws, prior by prior."""
+    lines = ["| prior | draws | five folds | rows left out one by one | difference |", "|---|---|---|---|---|"]
+    drawn = [row for row in rows if ", draw " in row["set"]]
+    for prior in (*DRAWN_PRIORS, None):
+        some = [row["found"] for row in drawn if prior is None or f", prior {prior}," in row["set"]]
+        folds, one = (np.array([found[name][0] for found in some]) for name in (FOLDS, DEFAULT))
+        error = np.std(one - folds, ddof=1) / np.sqrt(len(some))
+        cells = f"{folds.mean():.2f} | {one.mean():.2f} | {np.mean(one - folds):+.2f} ± {error:.2f}"
+        lines.append(f"| {'all' if prior is None else prior} | {len(some)} | {cells} |")
+    return lines
+
+
 def page(rows: list[dict[str, Any]]) -> str:
     own = [row for row in rows if row["set"] == README]
     seconds = {
-        name: np.mean([row["found"][name][1] for row in own if name in row["found"]]) for name in (DEFAULT, "ten folds")
+        name: np.mean([row["found"][name][1] for row in own if name in row["found"]])
+        for name in (DEFAULT, FOLDS, "ten folds")
     }
     drawn = len({row["seed"] for row in rows if row["set"] == SETS[0]})
     lines = [
@@ -146,7 +169,12 @@ def page(rows: list[dict[str, Any]]) -> str:
         "",
         *table(own, (README,)),
         "",
-        f"Ten folds take {seconds['ten folds'] / seconds[DEFAULT]:.1f} times the time of five; weights cost nothing.",
+        f"A fit takes {seconds[DEFAULT] / seconds[FOLDS]:.2f} times as long as with five folds, and one with ten folds "
+        f"{seconds['ten folds'] / seconds[FOLDS]:.1f} times; weights cost nothing.",
+        "",
+        "## Fresh draws of the sixteen sets, 50 labels, 300 unlabelled rows, prior known",
+        "",
+        *draws_table(rows),
         "",
     ]
     halves = {"All sets": SETS, "First, third, ... set": SETS[::2], "Second, fourth, ... set": SETS[1::2]}
@@ -157,9 +185,9 @@ def page(rows: list[dict[str, Any]]) -> str:
 
 def main(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")
-    seeds, on_sets, path = (*arguments, *("20", "4", "results/rows/steadiness.jsonl")[len(arguments) :])
+    seeds, on_sets, draws, path = (*arguments, *("20", "4", "4", "results/rows/steadiness.jsonl")[len(arguments) :])
     if int(seeds):
-        run(Path(path), int(seeds), int(on_sets))
+        run(Path(path), int(seeds), int(on_sets), int(draws))
     Path("results/steadiness.md").write_text(page(read(Path(path))))
 
 

@@ -262,8 +262,10 @@ def test_it_lives_in_a_pipeline(gaussians):
 
 def test_progress_is_reported_when_asked_for(gaussians, capsys):
     X, y = gaussians()
-    PNUClassifier(verbose=1, **QUICK).fit(X, y)
+    PNUClassifier(verbose=1, cv=5, **QUICK).fit(X, y)
     assert "10 of 10 grids solved" in capsys.readouterr().err
+    PNUClassifier(verbose=1, **QUICK).fit(X, y)
+    assert "2 of 2 grids solved" in capsys.readouterr().err
 
 
 def test_nothing_to_choose_needs_no_cross_validation(gaussians):

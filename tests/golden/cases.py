@@ -105,7 +105,7 @@ def fit_case(
 
     def run() -> Quantities:
         data = problem()
-        model = PNUClassifier(**{"prior": data.prior, "random_state": 0} | given)
+        model = PNUClassifier(**{"prior": data.prior, "cv": 5, "random_state": 0} | given)
         model.fit(**{"X": data.X, "y": data.y} | (rows(data) if rows else {}))
         return learnt(model, data.X_new) | {"validation_scores": thinned(model.validation_scores_)}
 
@@ -167,6 +167,9 @@ fit_case("sklearn_folds", cv=StratifiedKFold(3))
 even, odd = np.arange(0, 100, 2), np.arange(1, 100, 2)
 fit_case("given_splits", cv=[(even, odd), (odd, even)])
 fit_case("two_threads", n_jobs=2)
+fit_case("rows_left_out", cv="auto")
+fit_case("rows_left_out_estimated_prior", breast_cancer, cv="auto", prior=None)
+fit_case("rows_left_out_iris", iris, cv="auto")
 fit_case("words_and_pos_label", pos_label="ham", prior=0.6, rows=lambda data: {"y": data.named("ham", "spam")})
 fit_case("marked_unlabeled", unlabeled=-1, rows=lambda data: {"y": np.nan_to_num(data.y, nan=-1)})
 fit_case("only_positives", risk="pu", rows=lambda data: {"y": np.where(data.y == 1, 1, np.nan)})
@@ -321,7 +324,7 @@ def scorer_and_comparison() -> Quantities:
         name: cross_val_score(model, data.X, data.y, scoring=scorer, cv=folds, error_score="raise")
         for name, scorer in scorers.items()
     }
-    ours = PNUClassifier(prior=0.4, random_state=0).fit(data.X, data.y)
+    ours = PNUClassifier(prior=0.4, cv=5, random_state=0).fit(data.X, data.y)
     result = compare(ours, model.fit(data.X, data.y), fresh.X, fresh.y, 0.4)
     found |= {name: estimate_numbers(getattr(result, name)) for name in ("first", "second")}
     found |= {name: getattr(result, name) for name in ("difference", "stderr", "low", "high")}
@@ -344,7 +347,7 @@ ADVICE = ("mix", "paper_mix", "variance_ratio", "limit_ratio", "pu_against_pn", 
 @case
 def advice() -> Quantities:
     data = gaussians()
-    model = PNUClassifier(prior=0.4, random_state=0).fit(data.X, data.y)
+    model = PNUClassifier(prior=0.4, cv=5, random_state=0).fit(data.X, data.y)
     fresh = gaussians(n_labeled=40, n_unlabeled=100)
     given = {
         "even": advise(10, 10, 300, prior=0.3),
@@ -383,7 +386,7 @@ def theory_of_risks() -> Quantities:
 @case
 def sensitivity_to_the_prior() -> Quantities:
     data = gaussians()
-    model = PNUClassifier(prior=0.4, alpha=0.1, bandwidth=1.5, random_state=0)
+    model = PNUClassifier(prior=0.4, alpha=0.1, bandwidth=1.5, cv=5, random_state=0)
     found = prior_sensitivity(model, data.X, data.y, estimate_prior(data.X, data.y, "energy", random_state=0))
     return {"decisions": found.decisions.sum(axis=1), "share": found.share}
 
@@ -429,7 +432,9 @@ def export_case(name: str, problem: Callable[[], Problem], **options: Any) -> No
 
     def fitted() -> tuple[PNUClassifier, NDArray]:
         data = problem()
-        return PNUClassifier(prior=data.prior, random_state=0, **options).fit(data.X, data.y), data.X_new
+        return PNUClassifier(**{"prior": data.prior, "cv": 5, "random_state": 0} | options).fit(
+            data.X, data.y
+        ), data.X_new
 
     def saved() -> Quantities:
         model, X = fitted()
@@ -476,7 +481,7 @@ def fit_and_predict(folder: str, text: str) -> tuple[Path, Path, Quantities]:
     """Fit a model to a table; its facts and its predictions."""
     table, model, predicted = (Path(folder, name) for name in ("table.csv", "model.pnu", "predicted.csv"))
     table.write_text(text, encoding="utf-8")
-    facts = command("fit", table, "--label", "bought", "--positive", "yes", "--model", model, "--json")
+    facts = command("fit", table, "--label", "bought", "--positive", "yes", "--model", model, "--folds", 5, "--json")
     command("predict", table, "--model", model, "--only", "--out", predicted)
     found = {name: facts[name] for name in FIT_FACTS}
     found |= {f"{kind}_columns": names for kind, names in facts["columns"].items()}

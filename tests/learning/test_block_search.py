@@ -109,7 +109,7 @@ def test_blocks_are_for_many_rows_a_quadratic_loss_and_rows_held_out_once(monkey
 
 def test_a_classifier_takes_the_road_by_itself_with_the_same_answer(monkeypatch):
     X, y, _ = mixture(900, labeled=0.05)
-    model = PNUClassifier(centers=20, random_state=0)
+    model = PNUClassifier(centers=20, cv=5, random_state=0)
     kept = model.fit(X, y).decision_function(X), model.risk_, model.search_.squared
     monkeypatch.setattr(block_search, "KEPT_AT_MOST", 10_000)
     monkeypatch.setattr(RowSearch, "explore", None)

@@ -60,8 +60,8 @@ def learn_at_costs(
     cv: Any = settings.cv
     if held_out is None:
         keys = row_keys(rows.X, settings.seed, rows.weight)
-        splits = own_splits(settings.cv, samples.codes, kept, samples.groups, settings.seed)
-        splits = splits or content_splits(int(settings.cv), rows, keys, classes, 2)
+        splits = own_splits(settings.folds, samples.codes, kept, samples.groups, settings.seed)
+        splits = splits or content_splits(settings.n_folds, rows, keys, classes, 2)
         cv = [_with_copies(split, copied_rows(rows, costs), len(kept)) for split in splits]
     inner = replace(settings, prior=weighted_prior(theta, costs), cv=cv, costs=None)
     moved = None if held_out is None else weigh_population(held_out, theta, costs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +29,8 @@ from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
 from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashing
+from pnulearn._solvers.left_out import can_leave_out, left_out_scores
+from pnulearn.losses import Loss
 from pnulearn.priors.resolve import resolve_prior
 
 
@@ -60,9 +63,11 @@ def learn_from_rows(
         quadratic=settings.loss.quadratic is not None,
     )
     if held_out is None:
-        own = own_splits(settings.cv, codes, kept, groups, settings.seed)
-        splits = own or content_splits(int(settings.cv), samples, keys, classes, contest.n_candidates)
+        own = own_splits(settings.folds, codes, kept, groups, settings.seed)
+        splits = own or content_splits(settings.n_folds, samples, keys, classes, contest.n_candidates)
         problem = replace(problem, splits=splits, tossed=never_held_out(samples.codes, [] if own else splits))
+        if settings.leaves_one_out and not own:
+            problem = _leaving_one_out(problem, settings.loss, keys)
     with contest.solving():
         search, model = _search(contest, problem)
     validated = samples if held_out is None else held_out
@@ -73,6 +78,16 @@ def learn_from_rows(
         warnings.warn(learnt.prior_doubt, UserWarning, stacklevel=3)
     calibration = _calibration(settings, learnt, samples, validated, model.validation_scores, shares)
     return replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0, calibration=calibration)
+
+
+def _leaving_one_out(problem: Problem, loss: Loss, keys: AnyArray) -> Problem:
+    """The problem with every row judged by models that lack it alone, where that has a closed form at bearable cost."""
+    samples, basis = problem.samples, problem.basis
+    if loss.quadratic is None or basis.intercept or not problem.splits or prefers_blocks(samples, basis):
+        return problem
+    if not can_leave_out(samples.codes, samples.weight, keys, problem.alphas):
+        return problem
+    return replace(problem, leave_out=partial(left_out_scores, alike=keys, quadratic=loss.quadratic))
 
 
 def _search(contest: Contest, problem: Problem) -> tuple[SearchTable, Model]:
@@ -122,8 +137,8 @@ def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis) -> 
     if settings.loss.quadratic is not None and prefers_sparse(samples, basis):
         n_shares = len(np.unique(Mixes.of(settings.risk, settings.mix).shares))
         needed = sparse_memory(samples, n_shares * len(settings.alphas))
-    elif settings.loss.quadratic is not None and isinstance(settings.cv, int) and prefers_blocks(samples, basis):
-        needed = block_memory(samples.n_classes, settings.cv, basis) + 32 * n
+    elif settings.loss.quadratic is not None and settings.counts_folds and prefers_blocks(samples, basis):
+        needed = block_memory(samples.n_classes, settings.n_folds, basis) + 32 * n
     else:
         needed = 8 * n * basis.size * (n_bandwidths + 2)
     refuse_if_too_large(needed, f"{n} rows x {basis.size} basis functions", basis)

@@ -44,7 +44,7 @@ def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArr
     refuse_underflow(rows)
     keys = row_keys(rows, reading.seed)
     basis = choose_basis(settings.kernel, rows, codes >= 0, keys, settings.centers, settings.bandwidth)
-    return Design(reading.columns, reading.classes, basis, int(settings.cv), reading.seed, dtype, reading.unlabeled)
+    return Design(reading.columns, reading.classes, basis, settings.n_folds, reading.seed, dtype, reading.unlabeled)
 
 
 def reading_design(

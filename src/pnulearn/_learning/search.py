@@ -44,6 +44,7 @@ class Problem:
     held_out: Samples | None = None
     quadratic: bool = False  # whether the loss is, so that moments are all it needs to know
     tossed: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))  # classes no split holds out
+    leave_out: Callable[[Training], AnyArray] | None = None  # scores of all rows by models learnt without each
 
     @cached_property
     def prepared(self) -> AnyArray:
@@ -162,7 +163,9 @@ def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> li
     """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
     keep_freed_memory()
     bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
-    done = report_progress(len(bandwidths) * len(folds), "grids solved", verbose)
+    done = report_progress(len(bandwidths) * (1 if problem.leave_out else len(folds)), "grids solved", verbose)
+    if problem.leave_out:
+        return map_in_threads(_explore_left_out, [(problem, index, done) for index in bandwidths], n_jobs)
     places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
     if done and folds and not problem.quadratic:
         _foretell(problem, places, n_jobs, verbose)
@@ -258,12 +261,31 @@ def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Jud
         products = reduced.products_of(test, train)
         held_out = problem.samples.take(test)
         tally, scores = _tally(fit, reduced.coordinates[test], held_out, problem.squash, products)
-        if len(problem.tossed):
-            tally = tally.toss(problem.tossed, COIN_ROWS / problem.n_folds)
-        judged = Judged(tally, scores, fit if scores is None else None)
+        judged = Judged(_tossed(problem, tally), scores, fit if scores is None else None)
     if done:
         done()
     return judged
+
+
+def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explored:
+    """One bandwidth, every row judged by models that lack that row alone; splits say whose choice a row may judge."""
+    assert problem.leave_out is not None
+    reduced = reduce_features(problem.basis.features(problem.prepared, index))
+    scores = problem.leave_out(_training(problem, reduced, np.arange(len(reduced.coordinates))))
+    judged = []
+    for _, test in problem.splits:
+        own, rows = scores[..., test], problem.samples.take(test)
+        groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
+        tally = _tossed(problem, Tally.of(own, groups, problem.squash))
+        judged.append(Judged(tally, own, None))
+    if done:
+        done()
+    return Explored(reduced, judged)
+
+
+def _tossed(problem: Problem, tally: Tally) -> Tally:
+    """With a coin for the classes that no split holds out."""
+    return tally.toss(problem.tossed, COIN_ROWS / problem.n_folds) if len(problem.tossed) else tally
 
 
 def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> AnyArray:

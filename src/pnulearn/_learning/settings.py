@@ -22,6 +22,8 @@ from pnulearn._solvers.candidates import ALPHAS
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.costs import read_costs
 
+AUTO = "auto"  # of cv: leave one row out after the other where that has a closed form, else FOLDS folds
+FOLDS = 5
 CHOICES = {
     "risk": ("pnu", "punu", "pn", "pu", "nu"),
     "kernel": tuple(KERNELS),
@@ -76,6 +78,26 @@ class Settings:
         costs = None if costs is None else read_costs(costs)
         return cls(**rest, loss=as_loss(loss), alphas=alphas, seed=seed, costs=costs)
 
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether rows are to be left out one by one where that has a closed form."""
+        return isinstance(self.cv, str)
+
+    @property
+    def counts_folds(self) -> bool:
+        """Whether rows are to be dealt into folds here, rather than by a splitter or pairs of row numbers."""
+        return isinstance(self.cv, str | numbers.Integral)
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds where rows are dealt into folds."""
+        return FOLDS if isinstance(self.cv, str) else int(self.cv)
+
+    @property
+    def folds(self) -> Any:
+        """The number of folds, or what was given instead of one."""
+        return self.n_folds if self.counts_folds else self.cv
+
     def refuse_beyond_one_pass(self) -> None:
         """Refuse what cannot be learnt from sums."""
         if not self.loss.one_pass:
@@ -84,7 +106,7 @@ class Settings:
             )
         if self.costs is not None:
             raise ValueError("costs need all rows at once: leave them out in one pass, and choose a threshold instead.")
-        if not isinstance(self.cv, numbers.Integral) or self.cv < 2:
+        if not self.counts_folds:
             raise ValueError(f"In one pass cv is a number of folds, at least 2; got {self.cv!r}.")
         if isinstance(self.centers, str) and self.centers == "all":
             raise ValueError("centers='all' needs all rows at once. Pass a number, e.g. centers=500, or an array.")
@@ -123,7 +145,7 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
             read_numbers(name, parameters[name], *ends, why=reason)
     check_n_jobs(parameters["n_jobs"])
     check_verbose(parameters["verbose"])
-    check_cv(parameters["cv"])
+    check_cv(parameters["cv"], AUTO)
     _check_centers(parameters["centers"])
 
 

@@ -211,11 +211,14 @@ def _row_numbers(part: Any, n_rows: int) -> AnyArray:
     return rows
 
 
-def check_cv(cv: Any) -> None:
-    """A number of folds, a splitter or pairs of row numbers."""
+def check_cv(cv: Any, *words: str) -> None:
+    """A number of folds, a splitter or pairs of row numbers, or one of these words."""
+    if isinstance(cv, str) and cv in words:
+        return
     if isinstance(cv, str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
         raise TypeError(
-            f"cv must be a number of folds such as 5, a scikit-learn splitter, or pairs of row numbers, got {cv!r}."
+            f"cv must be {''.join(f'{word!r}, ' for word in words)}a number of folds such as 5, a scikit-learn "
+            f"splitter, or pairs of row numbers, got {cv!r}."
         )
     if isinstance(cv, Integral) and cv < 2:
         raise ValueError(f"cv must be between 2 and the number of rows, got {cv}.")

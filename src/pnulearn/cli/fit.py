@@ -127,7 +127,10 @@ def fit(
     sampling: Annotated[
         Sampling | None, typer.Option(hidden=True, help="The old name: single_set is --labels random.")
     ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Folds of the cross-validation; otherwise rows are left out one by one, or in five."),
+    ] = None,
     most_unlabeled: Annotated[
         int | None,
         typer.Option(
@@ -180,7 +183,7 @@ def fit(
         "kernel": kernel.value,
         "prior": theta,
         "sampling": (drawn or Drawn.chosen).sampling,
-        "cv": folds,
+        **({} if folds is None else {"cv": folds}),
         "n_jobs": jobs,
         "verbose": how_verbose(),
         **further,

@@ -1,0 +1,198 @@
+r"""Squared loss: the score of every row by models that were learnt without it, from one factorisation of all rows.
+
+With the notation of `ridge`, row i has a part a_i φ_i φ_i′ in the matrix A of a grid point, and β_i φ_i on the right.
+Without the row the others stand for its class, which scales them by c = n/(n − 1): A_c and b_c. So,
+with h = φ_i′ A_c⁻¹ φ_i and by Sherman and Morrison,
+
+    g₋ᵢ(x_i) = φ_i′ (A_c − a φ_i φ_i′)⁻¹ (b_c − β φ_i) = (φ_i′ A_c⁻¹ b_c − β h) / (1 − a h).
+
+Labelled rows are a low-rank part of A, and scaling a class changes nothing else: with B = s G_U + p I, F′ the labelled
+rows, W their weights and K = F′B⁻¹F, it is F′A⁻¹F = K (I + W K)⁻¹. U is so large that c is 1 for its rows. Equal rows
+are left out together: they have the same φ, and their a and β add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from pnulearn._arrays import AnyArray
+from pnulearn._solvers.candidates import Training
+from pnulearn._solvers.low_rank import rows_times, weighted_grams
+from pnulearn._solvers.ridge import natural_unit
+
+EXACT = 128  # rows of U of which labelled rows' part in the leverage is worked out; it is the same share of the others'
+LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
+MOST_LABELED = 200  # beyond, a small system per grid point costs more than folds do
+LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
+
+
+def left_out_scores(training: Training, alike: AnyArray, quadratic: tuple[float, float, float]) -> AnyArray:
+    """g of every row by models learnt without it, shape (K, C, J, n), under ℓ(m) = a m² + b m + c; see `ridge`."""
+    alphas = training.alphas / (4 * quadratic[0])
+    return natural_unit(quadratic) * LeftOut(replace(training, alphas=alphas), alike).scores()
+
+
+def can_leave_out(codes: AnyArray, weight: AnyArray, alike: AnyArray, alphas: AnyArray) -> bool:
+    """Whether one row after the other can be left out in closed form: labels are few, and none outweighs its class.
+
+    >>> rows = np.arange(4)
+    >>> can_leave_out(rows % 2, np.ones(4), rows, np.ones(1)), can_leave_out(rows % 2, rows + 0.1, rows, np.ones(1))
+    (True, False)
+    """
+    if np.sum(codes >= 0) > MOST_LABELED or alphas.min() < LEAST_PENALTY:
+        return False
+    for code in np.unique(codes[codes >= 0]):
+        _, number = np.unique(alike[codes == code], return_inverse=True)
+        mass = np.bincount(number, weights=weight[codes == code])
+        if len(mass) > 1 and len(mass) / (len(mass) - 1) * (1 - mass.max() / mass.sum()) < LEAST_CLASS:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """One training problem without intercept, of which every row is left out in turn; equal rows share an `alike`."""
+
+    training: Training
+    alike: AnyArray
+
+    @cached_property
+    def shares(self) -> AnyArray:
+        return np.unique(self.training.mixes.shares)
+
+    @cached_property
+    def points(self) -> tuple[AnyArray, AnyArray]:
+        """s and p = 4 λ of every grid point, λ running fastest."""
+        alphas = 4 * self.training.alphas
+        return np.repeat(self.shares, len(alphas)), np.tile(alphas, len(self.shares))
+
+    @cached_property
+    def codes(self) -> AnyArray:
+        """Of the labelled rows."""
+        return self.training.codes[self.training.labeled]
+
+    @cached_property
+    def q(self) -> AnyArray:
+        """θ_c × the row's share of its class, of every labelled row."""
+        weight = self.training.weight[self.training.labeled]
+        mass = np.bincount(self.codes, weights=weight, minlength=len(self.training.prior))
+        return self.training.prior[self.codes] * weight / mass[self.codes]
+
+    @cached_property
+    def u(self) -> AnyArray:
+        """The share of every row in U: zero for rows that do not stand for the population."""
+        share = np.zeros(len(self.training.codes))
+        share[self.training.population] = self.training.weight[self.training.population]
+        return share / max(share.sum(), np.finfo(float).tiny)
+
+    @cached_property
+    def turned(self) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """All rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U."""
+        Z = self.training.features
+        scaled = Z * np.sqrt(self.u)[:, None]
+        values, V = np.linalg.eigh(scaled.T @ scaled)
+        s, p = self.points
+        return Z @ V, 1 / (np.outer(s, np.maximum(values, 0)) + p[:, None]), (self.u @ Z) @ V
+
+    @cached_property
+    def gram(self) -> tuple[AnyArray, AnyArray]:
+        """K (points, r, r), and F′B⁻¹ m_U (points, r)."""
+        rows, inverse, mean = self.turned
+        F = rows[self.training.labeled]
+        return weighted_grams(F, inverse), (inverse * mean) @ F.T
+
+    @cached_property
+    def signs(self) -> AnyArray:
+        """±1 of every labelled row for every output, shape (r, K)."""
+        return np.where(self.codes[:, None] == self.training.outputs, 1.0, -1.0)
+
+    def scores(self) -> AnyArray:
+        """g of every row by models learnt without it, shape (K, C, J, n); a class of one kind of row stays NaN."""
+        mixes, n = self.training.mixes, len(self.training.codes)
+        place = np.searchsorted(self.shares, mixes.shares)
+        n_parts = len(self.training.outputs) + 1  # every output at t = 0, then the slope in t
+        parts = np.full((n_parts, len(self.points[0]), n), np.nan)
+        for code in np.unique(self.codes):
+            self._leave_labeled(parts, code)
+        self._leave_unlabeled(parts)
+        grid = parts.reshape(n_parts, len(self.shares), -1, n)
+        return grid[:-1, place] + mixes.tilts[:, None, None] * grid[-1, place]
+
+    def _leave_labeled(self, parts: AnyArray, code: int) -> None:
+        """Rows of a class, by its models with the class scaled up."""
+        own = np.flatnonzero(self.codes == code)
+        kinds = len(np.unique(self.alike[self.training.labeled[own]]))
+        if kinds < 2:
+            return
+        q = np.where(self.codes == code, kinds / (kinds - 1), 1.0) * self.q
+        s, _ = self.points
+        K, mu = self.gram
+        W = (1 - s)[:, None] * q
+        H = _symmetric_solve(K, W)
+        right = np.column_stack([q[:, None] * self.signs, q])  # of every output and of the slope
+        g = np.einsum("pij,jk->kpi", H[:, own], right)
+        g[-1] -= mu[:, own] - np.einsum("pij,pj->pi", H[:, own], W * mu)
+        rows = self.training.labeled[own]
+        parts[:, :, rows] = self._without(g, np.diagonal(H, axis1=1, axis2=2)[:, own], rows, q)
+
+    def _leave_unlabeled(self, parts: AnyArray) -> None:
+        """Rows without a label, by the models of all rows."""
+        unlabeled = np.flatnonzero(self.training.codes < 0)
+        s, _ = self.points
+        K, mu = self.gram
+        rows, inverse, mean = self.turned
+        F, W = rows[self.training.labeled], (1 - s)[:, None] * self.q
+        right = np.column_stack([self.q[:, None] * self.signs, self.q])
+        right = np.broadcast_to(right, (len(s), *right.shape)).copy()
+        right[:, :, -1] += W * mu
+        y = np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right).swapaxes(1, 2)
+        along = rows_times(y, F)
+        along[:, -1] -= mean
+        along *= inverse[:, None, :]
+        g = np.moveaxis(rows_times(along, rows[unlabeled].T), 1, 0)
+        parts[:, :, unlabeled] = self._without(g, self._leverage(unlabeled), unlabeled, self.q)
+
+    def _leverage(self, unlabeled: AnyArray) -> AnyArray:
+        """φ′A⁻¹φ of these rows (points, n)."""
+        rows, inverse, _ = self.turned
+        whole = inverse @ np.square(rows[unlabeled]).T
+        some = np.unique(np.linspace(0, len(unlabeled) - 1, EXACT).astype(int)) if len(unlabeled) else unlabeled
+        labeled = self._labeled_part(rows[unlabeled[some]])
+        if len(some) == len(unlabeled):
+            return whole - labeled
+        kept = 1 - labeled.sum(axis=1) / whole[:, some].sum(axis=1)
+        return whole * kept[:, None]
+
+    def _labeled_part(self, some: AnyArray) -> AnyArray:
+        """By how much the labelled rows lower φ′B⁻¹φ of some rows (points, n)."""
+        rows, inverse, _ = self.turned
+        K, _ = self.gram
+        F, s = rows[self.training.labeled], self.points[0]
+        root = np.sqrt(np.outer(1 - s, self.q))
+        L = np.linalg.cholesky(np.eye(len(self.q)) + root[:, :, None] * K * root[:, None, :])
+        found = np.empty((len(s), len(some)))
+        for point in range(len(s)):
+            near = (F * inverse[point]) @ some.T
+            found[point] = np.square(solve_triangular(L[point], root[point][:, None] * near, lower=True)).sum(axis=0)
+        return found
+
+    def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray) -> AnyArray:
+        """g (K + 1, points, n) of these rows, once they are taken out of what was learnt from."""
+        s, _ = self.points
+        every = np.zeros((len(self.training.outputs) + 2, len(self.training.codes)))  # β of outputs, q, U's share
+        every[:-2, self.training.labeled] = (q[:, None] * self.signs).T
+        every[-2, self.training.labeled], every[-1] = q, self.u
+        _, number = np.unique(self.alike, return_inverse=True)
+        total = np.array([np.bincount(number, weights=one)[number[rows]] for one in every])
+        taken = np.concatenate([total[:-2], [total[-2] - total[-1]]])  # of every output, and of the slope
+        part = np.outer(1 - s, total[-2]) + np.outer(s, total[-1])
+        return (g - taken[:, None] * leverage) / (1 - part * leverage)
+
+
+def _symmetric_solve(K: AnyArray, W: AnyArray) -> AnyArray:
+    """K (I + W K)⁻¹ of every grid point."""
+    return np.linalg.solve(np.eye(K.shape[-1]) + K * W[:, None, :], K)
