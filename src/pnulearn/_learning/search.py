@@ -44,7 +44,7 @@ class Problem:
     held_out: Samples | None = None
     quadratic: bool = False  # whether the loss is, so that moments are all it needs to know
     tossed: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))  # classes no split holds out
-    leave_out: Callable[[Training], AnyArray] | None = None  # scores of all rows by models learnt without each
+    leave_out: Callable[[Training], tuple[AnyArray, Candidates]] | None = None  # each row by models learnt without it
 
     @cached_property
     def prepared(self) -> AnyArray:
@@ -93,6 +93,7 @@ class Explored:
 
     reduced: Reduced
     judged: list[Judged]
+    final: Candidates | None = None  # learnt from all rows, where judging led to it
 
     @property
     def tally(self) -> Tally | None:
@@ -271,7 +272,7 @@ def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explor
     """One bandwidth, every row judged by models that lack that row alone; splits say whose choice a row may judge."""
     assert problem.leave_out is not None
     reduced = reduce_features(problem.basis.features(problem.prepared, index))
-    scores = problem.leave_out(_training(problem, reduced, np.arange(len(reduced.coordinates))))
+    scores, final = problem.leave_out(_training(problem, reduced, np.arange(len(reduced.coordinates))))
     judged = []
     for _, test in problem.splits:
         own, rows = scores[..., test], problem.samples.take(test)
@@ -280,7 +281,7 @@ def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explor
         judged.append(Judged(tally, own, None))
     if done:
         done()
-    return Explored(reduced, judged)
+    return Explored(reduced, judged, final)
 
 
 def _tossed(problem: Problem, tally: Tally) -> Tally:
@@ -303,13 +304,20 @@ def _assemble_bandwidth(
         coef, intercept = fit.average(weight)
         scores = result.judged[0].mixed_scores(weight, _held_out_features(problem, result.reduced, index))
     else:
-        needed = find_used(weight)
-        final = _training(problem, result.reduced, np.arange(len(Z))).only(*needed)
-        coef, intercept = problem.solve(final).average(weight[np.ix_(*needed)])
+        coef, intercept = _average(problem, result, weight)
         scores = np.full((len(coef), len(Z)), np.nan)
         for judged, (_, test) in zip(result.judged, problem.splits, strict=True):
             scores[:, test] = judged.mixed_scores(weight, Z[test])
     return result.reduced.lift(coef), intercept, scores
+
+
+def _average(problem: Problem, result: Explored, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Coefficients and intercepts of the candidates learnt from all rows, as they are weighed."""
+    if result.final is not None:
+        return result.final.average(weight)
+    needed = find_used(weight)
+    training = _training(problem, result.reduced, np.arange(len(result.reduced.coordinates)))
+    return problem.solve(training.only(*needed)).average(weight[np.ix_(*needed)])
 
 
 def _training(problem: Problem, reduced: Reduced, rows: AnyArray, moments: Moments | None = None) -> Training:

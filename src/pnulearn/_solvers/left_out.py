@@ -17,12 +17,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Training
-from pnulearn._solvers.low_rank import rows_times, weighted_grams
-from pnulearn._solvers.ridge import natural_unit
+from pnulearn._solvers.low_rank import Axes, rows_times, weighted_grams
+from pnulearn._solvers.ridge import RidgeCandidates, arrange, natural_unit
 
 EXACT = 128  # rows of U of which labelled rows' part in the leverage is worked out; it is the same share of the others'
 LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
@@ -30,10 +29,16 @@ MOST_LABELED = 200  # beyond, a small system per grid point costs more than fold
 LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
 
 
-def left_out_scores(training: Training, alike: AnyArray, quadratic: tuple[float, float, float]) -> AnyArray:
-    """g of every row by models learnt without it, shape (K, C, J, n), under ℓ(m) = a m² + b m + c; see `ridge`."""
-    alphas = training.alphas / (4 * quadratic[0])
-    return natural_unit(quadratic) * LeftOut(replace(training, alphas=alphas), alike).scores()
+def left_out_scores(
+    training: Training, alike: AnyArray, quadratic: tuple[float, float, float]
+) -> tuple[AnyArray, RidgeCandidates]:
+    """g of every row by models learnt without it, (K, C, J, n), and those learnt from all, under ℓ(m) = a m² + b m + c.
+
+    Rows with the same number in `alike` are equal. For the loss see `ridge.quadratic_candidates`.
+    """
+    unit, alphas = natural_unit(quadratic), training.alphas / (4 * quadratic[0])
+    problem = LeftOut(replace(training, alphas=alphas), alike)
+    return unit * problem.scores(), problem.candidates.times(unit)
 
 
 def can_leave_out(codes: AnyArray, weight: AnyArray, alike: AnyArray, alphas: AnyArray) -> bool:
@@ -90,13 +95,18 @@ class LeftOut:
         return share / max(share.sum(), np.finfo(float).tiny)
 
     @cached_property
+    def axes(self) -> tuple[AnyArray, AnyArray]:
+        """Eigenvalues and eigenvectors of G_U."""
+        rows = self.training.features_of(self.training.population) * np.sqrt(self.u[self.training.population])[:, None]
+        values, V = np.linalg.eigh(rows.T @ rows)
+        return np.maximum(values, 0), V
+
+    @cached_property
     def turned(self) -> tuple[AnyArray, AnyArray, AnyArray]:
         """All rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U."""
-        Z = self.training.features
-        scaled = Z * np.sqrt(self.u)[:, None]
-        values, V = np.linalg.eigh(scaled.T @ scaled)
-        s, p = self.points
-        return Z @ V, 1 / (np.outer(s, np.maximum(values, 0)) + p[:, None]), (self.u @ Z) @ V
+        (values, V), (s, p) = self.axes, self.points
+        rows = self.training.features @ V
+        return rows, 1 / (np.outer(s, values) + p[:, None]), self.u @ rows
 
     @cached_property
     def gram(self) -> tuple[AnyArray, AnyArray]:
@@ -132,53 +142,72 @@ class LeftOut:
         s, _ = self.points
         K, mu = self.gram
         W = (1 - s)[:, None] * q
-        H = _symmetric_solve(K, W)
+        H = np.linalg.solve(np.eye(len(q)) + K * W[:, None, :], K[:, :, own])  # columns of K (I + W K)⁻¹
         right = np.column_stack([q[:, None] * self.signs, q])  # of every output and of the slope
-        g = np.einsum("pij,jk->kpi", H[:, own], right)
-        g[-1] -= mu[:, own] - np.einsum("pij,pj->pi", H[:, own], W * mu)
+        g = np.moveaxis(H.swapaxes(1, 2) @ right, 2, 0)
+        g[-1] -= mu[:, own] - ((W * mu)[:, None, :] @ H)[:, 0]
         rows = self.training.labeled[own]
-        parts[:, :, rows] = self._without(g, np.diagonal(H, axis1=1, axis2=2)[:, own], rows, q)
+        parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q)
+
+    @cached_property
+    def checked(self) -> AnyArray:
+        """Some of the unlabelled rows, evenly spaced: numbers among them."""
+        n = int(np.sum(self.training.codes < 0))
+        return np.unique(np.linspace(0, n - 1, EXACT).astype(int)) if n else np.zeros(0, dtype=int)
+
+    @cached_property
+    def near(self) -> AnyArray:
+        """F′B⁻¹φ of the checked rows (points, r, checked)."""
+        rows, inverse, _ = self.turned
+        some = rows[np.flatnonzero(self.training.codes < 0)[self.checked]]
+        return (rows[self.training.labeled] * inverse[:, None, :]) @ some.T
+
+    @cached_property
+    def solved(self) -> AnyArray:
+        """(I + W K)⁻¹ of the right-hand sides of outputs and slope, then of W F′B⁻¹φ: (points, r, K + 1 + checked)."""
+        s, _ = self.points
+        K, mu = self.gram
+        W = (1 - s)[:, None] * self.q
+        n_parts = self.signs.shape[1] + 1
+        right = np.empty((len(s), len(self.q), n_parts + len(self.checked)))
+        right[:, :, : n_parts - 1] = self.q[:, None] * self.signs
+        right[:, :, n_parts - 1] = self.q + W * mu
+        np.multiply(W[:, :, None], self.near, out=right[:, :, n_parts:])
+        return np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right)
+
+    @cached_property
+    def along(self) -> AnyArray:
+        """Coefficients (points, K + 1, b) of the models of all rows along the axes of G_U: outputs, then the slope."""
+        rows, inverse, mean = self.turned
+        y = self.solved[:, :, : self.signs.shape[1] + 1].swapaxes(1, 2)
+        found = rows_times(np.ascontiguousarray(y), rows[self.training.labeled])
+        found[:, -1] -= mean
+        found *= inverse[:, None, :]
+        return found
+
+    @property
+    def candidates(self) -> RidgeCandidates:
+        """The models of all rows."""
+        grid = arrange(self.shares, self.training.alphas, None, self.along, Axes(self.axes[1]), None)
+        return RidgeCandidates(
+            grid, np.searchsorted(self.shares, self.training.mixes.shares), self.training.mixes.tilts
+        )
 
     def _leave_unlabeled(self, parts: AnyArray) -> None:
         """Rows without a label, by the models of all rows."""
         unlabeled = np.flatnonzero(self.training.codes < 0)
-        s, _ = self.points
-        K, mu = self.gram
-        rows, inverse, mean = self.turned
-        F, W = rows[self.training.labeled], (1 - s)[:, None] * self.q
-        right = np.column_stack([self.q[:, None] * self.signs, self.q])
-        right = np.broadcast_to(right, (len(s), *right.shape)).copy()
-        right[:, :, -1] += W * mu
-        y = np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right).swapaxes(1, 2)
-        along = rows_times(y, F)
-        along[:, -1] -= mean
-        along *= inverse[:, None, :]
-        g = np.moveaxis(rows_times(along, rows[unlabeled].T), 1, 0)
+        g = np.moveaxis(rows_times(self.along, self.turned[0][unlabeled].T), 1, 0)
         parts[:, :, unlabeled] = self._without(g, self._leverage(unlabeled), unlabeled, self.q)
 
     def _leverage(self, unlabeled: AnyArray) -> AnyArray:
-        """φ′A⁻¹φ of these rows (points, n)."""
+        """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ less what labelled rows take off it."""
         rows, inverse, _ = self.turned
         whole = inverse @ np.square(rows[unlabeled]).T
-        some = np.unique(np.linspace(0, len(unlabeled) - 1, EXACT).astype(int)) if len(unlabeled) else unlabeled
-        labeled = self._labeled_part(rows[unlabeled[some]])
-        if len(some) == len(unlabeled):
-            return whole - labeled
-        kept = 1 - labeled.sum(axis=1) / whole[:, some].sum(axis=1)
+        taken = np.sum(self.near * self.solved[:, :, self.signs.shape[1] + 1 :], axis=1)
+        if len(self.checked) == len(unlabeled):
+            return whole - taken
+        kept = 1 - taken.sum(axis=1) / whole[:, self.checked].sum(axis=1)
         return whole * kept[:, None]
-
-    def _labeled_part(self, some: AnyArray) -> AnyArray:
-        """By how much the labelled rows lower φ′B⁻¹φ of some rows (points, n)."""
-        rows, inverse, _ = self.turned
-        K, _ = self.gram
-        F, s = rows[self.training.labeled], self.points[0]
-        root = np.sqrt(np.outer(1 - s, self.q))
-        L = np.linalg.cholesky(np.eye(len(self.q)) + root[:, :, None] * K * root[:, None, :])
-        found = np.empty((len(s), len(some)))
-        for point in range(len(s)):
-            near = (F * inverse[point]) @ some.T
-            found[point] = np.square(solve_triangular(L[point], root[point][:, None] * near, lower=True)).sum(axis=0)
-        return found
 
     def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray) -> AnyArray:
         """g (K + 1, points, n) of these rows, once they are taken out of what was learnt from."""
@@ -191,8 +220,3 @@ class LeftOut:
         taken = np.concatenate([total[:-2], [total[-2] - total[-1]]])  # of every output, and of the slope
         part = np.outer(1 - s, total[-2]) + np.outer(s, total[-1])
         return (g - taken[:, None] * leverage) / (1 - part * leverage)
-
-
-def _symmetric_solve(K: AnyArray, W: AnyArray) -> AnyArray:
-    """K (I + W K)⁻¹ of every grid point."""
-    return np.linalg.solve(np.eye(K.shape[-1]) + K * W[:, None, :], K)

@@ -85,6 +85,14 @@ class RidgeCandidates:
         grid = replace(self.grid, base=frame.lift(self.grid.base), slope=frame.lift(self.grid.slope), frame=None)
         return replace(self, grid=grid)
 
+    def times(self, unit: float) -> RidgeCandidates:
+        """The same with scores that many times as great."""
+        if unit == 1:
+            return self
+        names = ("base", "slope", "base_intercept", "slope_intercept")
+        scaled = {name: unit * getattr(self.grid, name) for name in names}
+        return replace(self, grid=replace(self.grid, **scaled))
+
     def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
         per_share, tilted = (np.zeros((self.grid.slope.shape[0], weights.shape[1])) for _ in range(2))
@@ -105,10 +113,10 @@ def squared_candidates(training: Training) -> RidgeCandidates:
     if sparse.issparse(training.table):
         coefficients, rows, beta = solve_sparse(training, shares)
         middle = np.vstack([rows.origin, rows.lift(beta)])
-        grid = _arrange(shares, training.alphas, middle, coefficients, rows, centre)
+        grid = arrange(shares, training.alphas, middle, coefficients, rows, centre)
     else:
         problem = RidgeProblem.of(training, shares)
-        grid = _arrange(shares, training.alphas, _middle(problem, centre), *_solve(problem, training), centre)
+        grid = arrange(shares, training.alphas, _middle(problem, centre), *_solve(problem, training), centre)
     return RidgeCandidates(grid, place, training.mixes.tilts)
 
 
@@ -125,12 +133,7 @@ def quadratic_candidates(training: Training, quadratic: tuple[float, float, floa
     is the squared-loss solution at λ / 4a.
     """
     unit, alphas = natural_unit(quadratic), training.alphas / (4 * quadratic[0])
-    found = squared_candidates(replace(training, alphas=alphas))
-    if unit == 1:
-        return found
-    names = ("base", "slope", "base_intercept", "slope_intercept")
-    scaled = {name: unit * getattr(found.grid, name) for name in names}
-    return replace(found, grid=replace(found.grid, **scaled))
+    return squared_candidates(replace(training, alphas=alphas)).times(unit)
 
 
 def _solve(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame | None]:
@@ -167,7 +170,7 @@ def moment_grid(
     makes sense.
     """
     problem = RidgeProblem(shares, alphas, centre is not None, population, moments=labeled)
-    return _arrange(shares, alphas, _middle(problem, centre), *solve_one_by_one(problem), centre)
+    return arrange(shares, alphas, _middle(problem, centre), *solve_one_by_one(problem), centre)
 
 
 def solve_one_by_one(problem: RidgeProblem) -> tuple[AnyArray, Frame | None]:
@@ -205,7 +208,7 @@ def _middle(problem: RidgeProblem, centre: AnyArray | None) -> AnyArray | None:
     return None if centre is None else np.vstack([problem.mean, problem.total])
 
 
-def _arrange(
+def arrange(
     shares: AnyArray,
     alphas: AnyArray,
     middle: AnyArray | None,
