@@ -22,6 +22,7 @@ from pnulearn._estimators.prior_adjusted import PriorAdjusted
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.judging import count_held_out, held_out_risk, judge_model
+from pnulearn._learning.settings import AUTO, FOLDS
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.folds import assign_folds, check_cv
 from pnulearn._problem.inputs import read_mask, read_random_state
@@ -56,7 +57,7 @@ class AutoPNU(PartiallyLabeledClassifier):
     Every learner is fitted as it would be alone, the everyday ones by `PriorAdjusted`, and scores rows that it has not
     learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the effective
     number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own choice. It
-    costs a fit of PNU to columns as given and as ranks, and cv + 1 fits of every other learner.
+    costs a fit of PNU to columns as given and as ranks, and a fit for every fold and one more of every other learner.
 
     Parameters
     ----------
@@ -66,8 +67,9 @@ class AutoPNU(PartiallyLabeledClassifier):
         The PNU classifier to use; by default one that sees columns as given and as ranks.
     prior : object, optional
         What `PNUClassifier` takes; None estimates it.
-    cv : int, splitter or pairs of row numbers
-        How rows are held out, each once.
+    cv : "auto", int, splitter or pairs of row numbers
+        How rows are held out, each once; "auto" is five folds for the everyday learners and what `PNUClassifier` makes
+        of it for PNU.
     sampling : str
         "single_set" if the labelled rows were drawn at random from the population, else "case_control".
     unlabeled : object, optional
@@ -114,7 +116,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         pnu: PNUClassifier | None = None,
         *,
         prior: Any = None,
-        cv: Any = 5,
+        cv: Any = AUTO,
         sampling: Sampling = "case_control",
         unlabeled: Any = None,
         pos_label: Any = None,
@@ -151,7 +153,7 @@ class AutoPNU(PartiallyLabeledClassifier):
             Labelled rows that were drawn at random from the population, beside others gathered by class.
         """
         names = _read_names(self.learners)
-        check_cv(self.cv)
+        check_cv(self.cv, AUTO)
         if not isinstance(self.pnu, PNUClassifier | None):
             raise TypeError(f"pnu must be a PNUClassifier or None, got {self.pnu!r}.")
         rows = self._read_problem(X, y, sample_weight)
@@ -177,13 +179,13 @@ class AutoPNU(PartiallyLabeledClassifier):
         return self
 
     def _fit_one(self, name: str, rows: Samples, seed: int) -> Any:
-        common = {"prior": self.prior_estimate_, "sampling": self.sampling, "cv": self.cv, "random_state": seed}
+        common = {"prior": self.prior_estimate_, "sampling": self.sampling, "random_state": seed}
         if name != PNU:
-            model = PriorAdjusted(EVERYDAY[name].make(seed), **common)
+            model = PriorAdjusted(EVERYDAY[name].make(seed), cv=FOLDS if self.cv == AUTO else self.cv, **common)
             weight = None if (rows.weight == 1).all() else rows.weight
             return model.fit(rows.X, Labels(np.arange(rows.n_classes), rows.codes), weight)  # in the order of codes
         own = PNUClassifier(columns="both") if self.pnu is None else clone(self.pnu)
-        own.set_params(unlabeled=None, pos_label=None, **common)
+        own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
 
     def _weigh(self, names: list[str], fitted: list[Any], held_out: list[Any], rows: Samples, seed: int) -> None:
