@@ -49,6 +49,23 @@ def test_one_labelled_class_and_unlabelled_rows_are_enough(present):
     assert abs(model.auc_.mix) == 1
 
 
+@pytest.mark.parametrize("prior", [0.1, 0.45])
+def test_the_classes_may_change_places(prior):
+    options = {"alpha": [1e-2, 1e-1], "bandwidth": [1.0, 3.0], "random_state": 0}
+    one = PNURanker(prior=prior, **options).fit(X, Y)
+    other = PNURanker(prior=1 - prior, pos_label=0.0, **options).fit(X, Y)
+    assert_allclose(other.search_.mixes, -one.search_.mixes[::-1], atol=1e-15)
+    assert_allclose(np.ptp(other.decision_function(X) + one.decision_function(X)), 0, atol=1e-8)
+
+
+def test_no_mix_is_preferred_before_rows_are_seen():
+    """Labels alone are one mix among the others: equal risks have equal weights."""
+    table = PNURanker(**QUICK).fit(X, Y).search_
+    energy = 15 * (table.zero_one + table.squared)
+    weight = np.exp(energy.min() - energy)
+    assert_allclose(table.weight, weight / weight.sum(), atol=2e-3)  # bandwidths with next to nothing are left out
+
+
 def test_labels_alone_are_enough():
     model = PNURanker(**QUICK).fit(X[:N_LABELED], Y[:N_LABELED])
     assert roc_auc_score(TRUTH[N_LABELED:], model.decision_function(X[N_LABELED:])) > 0.75

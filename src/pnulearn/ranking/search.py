@@ -51,7 +51,8 @@ class PairSearch:
         zero_one, squared = np.where(finite, zero_one, np.inf), np.where(finite, squared, np.inf)
         n_labels = tallies[0].effective_labels
         if selection == "average":
-            weight = average_weights(zero_one, squared, n_labels, shares=np.abs(self.mixes))
+            alike = np.ones(len(self.mixes))  # where positives are rare, labels alone do not deserve half of the weight
+            weight = average_weights(zero_one, squared, n_labels, shares=alike)
         else:
             weight = best_candidate(zero_one, squared, n_labels, alphas=self.alphas, mixes=self.mixes, tie_break="risk")
         values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes, "alpha": self.alphas}
