@@ -129,8 +129,9 @@ class PNURanker(PartiallyLabeledClassifier):
         with one_blas_thread():  # many small systems
             search = PairSearch(basis, samples, folds, float(estimate), mixes, self._alphas, as_loss(self.loss))
             self.search_ = search.tabulate(self.selection, np.unique(folds).tolist())
-            self.auc_ = search.judge(self.selection, estimate)
-            self._keep(basis, search.assemble(self.search_.weight))
+            coef = search.assemble(self.search_.weight)
+            self.auc_ = search.judge(self.selection, estimate, coef)
+            self._keep(basis, coef)
         population = samples.unlabeled if len(samples.unlabeled) else np.arange(len(samples.codes))
         self.threshold_ = 0.0
         self.threshold_ = float(np.quantile(self._scores(samples.X[population]), 1 - float(estimate)))
