@@ -99,18 +99,22 @@ def fit(trial: Trial, method: str, seed: int) -> Any:
 
 
 def measure_costs(path: Path) -> None:
-    """Processor seconds of fits that share nothing, on one draw of each set."""
+    """Processor seconds of fits that share nothing, on one draw of each set; the least of three, as others disturb."""
     draws = [draw({"set": name, "prior": 0.5, "trial": 0}) for name in SETS]
     with path.open("w") as file:
         for name, trial in zip(SETS, draws, strict=True):
             seconds = {}
             for method in dict.fromkeys([*COSTS.values(), *COSTS]):
-                forget()
-                start = time.process_time()
-                fit(trial, method, trial.seed % 2**31)
-                seconds[method] = round(time.process_time() - start, 3)
+                seconds[method] = round(min(time_fit(trial, method) for _ in range(3)), 3)
             file.write(json.dumps({"set": name, "seconds": seconds}) + "\n")
             file.flush()
+
+
+def time_fit(trial: Trial, method: str) -> float:
+    forget()
+    start = time.process_time()
+    fit(trial, method, trial.seed % 2**31)
+    return time.process_time() - start
 
 
 def cells(trials: int) -> Iterator[dict[str, Any]]:
@@ -262,7 +266,12 @@ def report(rows: list[dict[str, Any]], costs: list[dict[str, Any]]) -> str:
         parts += [f"## {title}", means_table(complete, sets), *gains]
     parts += ["## Columns as given and as ranks, set by set", sets_table(rows, "PNU", "PNU, columns both")]
     if costs:
-        parts += ["## What fits cost", "Processor seconds, one draw of each set, prior known.", costs_table(costs)]
+        words = (
+            "Processor seconds, the least of three fits to one draw of each set, prior known. `PriorAdjusted` makes "
+            "six fits of what it wraps, five\nof them to four fifths of the labels; the rest is for scores of held-out "
+            "and unlabelled rows."
+        )
+        parts += ["## What fits cost", words, costs_table(costs)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -11,7 +11,7 @@ from pnulearn.losses import LOSSES
 from pnulearn.metrics import pnu_auc
 from pnulearn.ranking.pairs import Moments, pair_weights, quadratic_risk, smooth_risk
 from pnulearn.ranking.solving import solve_candidates
-from pnulearn.ranking.tally import PairTally, validation_mix
+from pnulearn.ranking.tally import HOPELESS, PairTally, promising_mixes, side_variances, validation_mix
 
 rng = np.random.default_rng(0)
 PRIOR = 0.3
@@ -105,3 +105,26 @@ def test_the_validation_mix_has_the_least_variance():
     mixes = np.linspace(0, 1, 100_001)
     variance = (1 - mixes) ** 2 / 54 + mixes**2 * (0.2 / 0.8) ** 2 / 30
     assert_allclose(validation_mix(0.2, sizes), mixes[variance.argmin()], atol=1e-4)
+
+
+def test_pairs_within_a_class_are_what_varies():
+    """The spread of U-statistics over many draws, scores being normal and U unlimited."""
+    draws = np.random.default_rng(0)
+    prior, sizes = 0.3, np.array([6, 9, 1000])
+    within = [draws.normal(size=(20_000, n)) for n in sizes[:2]]
+    # The mean of s t over pairs of different rows has the variance 2 / (n (n − 1)), as products of pairs do.
+    means = [(x.sum(axis=1) ** 2 - (x**2).sum(axis=1)) / (x.shape[1] * (x.shape[1] - 1)) for x in within]
+    odds = prior / (1 - prior)
+    seen = [(odds * means[0]).var() / 2, (means[1] / odds).var() / 2]
+    assert_allclose(list(side_variances(prior, sizes).values()), seen, rtol=0.05)
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.1, 0.3, 0.4, 0.5, 0.7, 0.99])
+def test_mixes_are_tried_on_the_side_of_the_rare_class(prior):
+    sizes = np.array([12, 15, 300])
+    found = promising_mixes(prior, sizes)
+    assert_allclose(promising_mixes(1 - prior, sizes[[1, 0, 2]]), -found[::-1], atol=1e-15)
+    sides = side_variances(prior, sizes)
+    assert (found > 0).any() == (sides[1] <= HOPELESS * sides[-1])
+    assert (found < 0).any() == (sides[-1] <= HOPELESS * sides[1])
+    assert np.sum(found == 0) == 1

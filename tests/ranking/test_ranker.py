@@ -8,7 +8,9 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
+from pnulearn.metrics.auc import count_beaten, pnu_auc
 from pnulearn.ranking import PNURanker
+from pnulearn.ranking.search import PairSearch
 
 rng = np.random.default_rng(1)
 N_LABELED, N, PRIOR = 30, 430, 0.1
@@ -47,6 +49,52 @@ def test_one_labelled_class_and_unlabelled_rows_are_enough(present):
     model = PNURanker(prior=0.4, pos_label="yes", bandwidth=2.0, random_state=0).fit(rows, y)
     assert roc_auc_score(truth[30:], model.decision_function(rows[30:])) > 0.8
     assert abs(model.auc_.mix) == 1
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.45])
+def test_the_classes_may_change_places(prior):
+    options = {"alpha": [1e-2, 1e-1], "bandwidth": [1.0, 3.0], "random_state": 0}
+    one = PNURanker(prior=prior, **options).fit(X, Y)
+    other = PNURanker(prior=1 - prior, pos_label=0.0, **options).fit(X, Y)
+    assert_allclose(other.search_.mixes, -one.search_.mixes[::-1], atol=1e-15)
+    assert_allclose(np.ptp(other.decision_function(X) + one.decision_function(X)), 0, atol=1e-8)
+
+
+def test_no_mix_is_preferred_before_rows_are_seen():
+    """Labels alone are one mix among the others: equal risks have equal weights."""
+    table = PNURanker(**QUICK).fit(X, Y).search_
+    energy = 15 * (table.zero_one + table.squared)
+    weight = np.exp(energy.min() - energy)
+    assert_allclose(table.weight, weight / weight.sum(), atol=2e-3)  # bandwidths with next to nothing are left out
+
+
+def test_the_interval_allows_for_pairs_that_the_model_from_all_rows_turns_round():
+    """By brute force over pairs of unlabelled rows of the same fold."""
+    chosen = []
+
+    class Noted(PairSearch):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            chosen.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pnulearn.ranking.ranker.PairSearch", Noted)
+        model = PNURanker(**QUICK | {"selection": "best"}).fit(X, Y)
+    search = chosen[0]
+    final, turned, held_out = model.decision_function(X), [], np.zeros(N)
+    numbers = np.unique(search.folds).tolist()
+    for fold in numbers:
+        k, m, a = search.tabulate("best", [other for other in numbers if other != fold]).best
+        rows = np.flatnonzero(search.folds == fold)
+        scores, free = search.features[k][rows] @ search.learnt[k][fold][m, a], rows >= N_LABELED
+        held_out[rows] = count_beaten(scores, scores[free])
+        ours, theirs = (np.sign(g[:, None] - g) for g in (scores[free], final[rows[free]]))
+        turned.append(np.sum(ours * theirs < 0) / (free.sum() * (free.sum() - 1)))
+    plain = pnu_auc(Y, held_out - 0.5, prior=PRIOR)
+    assert model.auc_.value == pytest.approx(plain.value)
+    assert np.mean(turned) > 0.01
+    assert model.auc_.stderr == pytest.approx(np.hypot(plain.stderr, np.mean(turned) / np.sqrt(3)))
+    assert model.auc_.low < plain.low < plain.high < model.auc_.high <= 1
 
 
 def test_labels_alone_are_enough():

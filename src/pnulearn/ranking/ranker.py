@@ -26,9 +26,9 @@ from pnulearn.losses import as_loss
 from pnulearn.priors.resolve import resolve_prior
 from pnulearn.ranking.pairs import is_possible, pair_weights
 from pnulearn.ranking.search import PairSearch
+from pnulearn.ranking.tally import promising_mixes
 from pnulearn.theory import forced_mix
 
-MIXES = np.linspace(-0.8, 0.8, 9)
 LOSSES = ("squared", "logistic")
 
 
@@ -50,7 +50,8 @@ class PNURanker(PartiallyLabeledClassifier):
     prior : object
         θ, the share of positives in the population, as in `PNUClassifier`.
     mix : float or array, optional
-        η of the PNU risk between −1 (N and U) and 1 (P and U), or candidates; None tries nine from −0.8 to 0.8.
+        η of the PNU risk between −1 (N and U) and 1 (P and U), or candidates; None tries five from 0 to 0.8, or to −0.8
+        where negatives are the rare class, and both where neither is.
     alpha : float or array, optional
         Penalties to try; None for those of `PNUClassifier`.
     bandwidth : float or array, optional
@@ -115,20 +116,22 @@ class PNURanker(PartiallyLabeledClassifier):
         """
         self._check_parameters()
         samples = self._read_problem(X, y)
-        mixes = self._possible_mixes(samples)
+        sizes = self._count_samples(samples)
         seed = int(read_random_state(self.random_state).randint(2**31))
         keys = row_keys(samples.X, seed)
         basis = self._choose_basis(samples, keys)
         estimate = resolve_prior(self.prior, samples.X, samples.codes, classes=self.classes_, random_state=seed)
         self.prior_, self.prior_interval_, self.prior_estimate_ = estimate.value, estimate.interval, estimate
+        mixes = self._possible_mixes(sizes, float(estimate))
         folds = np.unique(assign_folds(samples.codes, self.cv, keys), return_inverse=True)[1]
         if not folds.any():  # copies are held out together
             raise ValueError("All rows of X are identical, so none can be held out. Check the columns of X.")
         with one_blas_thread():  # many small systems
             search = PairSearch(basis, samples, folds, float(estimate), mixes, self._alphas, as_loss(self.loss))
             self.search_ = search.tabulate(self.selection, np.unique(folds).tolist())
-            self.auc_ = search.judge(self.selection, estimate)
-            self._keep(basis, search.assemble(self.search_.weight))
+            coef = search.assemble(self.search_.weight)
+            self.auc_ = search.judge(self.selection, estimate, coef)
+            self._keep(basis, coef)
         population = samples.unlabeled if len(samples.unlabeled) else np.arange(len(samples.codes))
         self.threshold_ = 0.0
         self.threshold_ = float(np.quantile(self._scores(samples.X[population]), 1 - float(estimate)))
@@ -170,35 +173,41 @@ class PNURanker(PartiallyLabeledClassifier):
     def _alphas(self) -> AnyArray:
         return ALPHAS if self.alpha is None else read_numbers("alpha", self.alpha, SMALLEST, LARGEST)
 
-    def _mixes(self, default: AnyArray) -> AnyArray:
-        return default if self.mix is None else read_numbers("mix", self.mix, -1, 1)
-
     def _check_parameters(self) -> None:
         for name, allowed in (("loss", LOSSES), ("kernel", tuple(KERNELS)), ("selection", ("average", "best"))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}.")
         if self.bandwidth is not None:
             read_numbers("bandwidth", self.bandwidth, SMALLEST, LARGEST)
-        _ = self._alphas, self._mixes(MIXES)
+        if self.mix is not None:
+            read_numbers("mix", self.mix, -1, 1)
+        _ = self._alphas
 
-    def _possible_mixes(self, samples: Samples) -> AnyArray:
-        """The mixes to try of which all pairs can be formed."""
+    def _count_samples(self, samples: Samples) -> AnyArray:
+        """Rows of P, N and U, of which there must be two."""
         if samples.n_classes > 2:
             raise ValueError(
                 f"Only binary classification is supported by PNURanker; y has {samples.n_classes} classes: "
                 f"{self.classes_.tolist()}. Rank one against the others."
             )
-        sizes = [len(rows) for rows in samples.split()]
-        if sum(size > 0 for size in sizes) < 2:
+        sizes = np.array([len(rows) for rows in samples.split()])
+        if (sizes > 0).sum() < 2:
             raise ValueError(
                 f"Pairs need rows of two samples; found {sizes[0]} positive, {sizes[1]} negative and {sizes[2]} "
                 "unlabelled rows, which is only one class."
             )
         if not isinstance(self.cv, int | np.integer) or not 2 <= self.cv <= len(samples.codes):
             raise ValueError(f"cv must be a number of folds from 2 to {len(samples.codes)} rows, got {self.cv!r}.")
-        forced = forced_mix(*sizes)
-        mixes = self._mixes(MIXES if forced is None else np.array([forced]))
-        possible = np.array([is_possible(pair_weights(0.5, float(mix)), sizes) for mix in mixes])
+        return sizes
+
+    def _possible_mixes(self, sizes: AnyArray, prior: float) -> AnyArray:
+        """The mixes to try of which all pairs can be formed."""
+        forced = forced_mix(*sizes.tolist())
+        if self.mix is not None:
+            mixes = read_numbers("mix", self.mix, -1, 1)
+        else:
+            mixes = promising_mixes(prior, sizes) if forced is None else np.array([forced])
+        possible = np.array([is_possible(pair_weights(0.5, float(mix)), sizes.tolist()) for mix in mixes])
         if not possible.any():
             raise ValueError(
                 f"{sizes[0]} positive, {sizes[1]} negative and {sizes[2]} unlabelled rows can be ranked with "

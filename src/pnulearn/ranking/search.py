@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from scipy.stats import kendalltau
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
+from pnulearn._learning.judging import allow_for_changes
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import Loss
@@ -51,7 +54,8 @@ class PairSearch:
         zero_one, squared = np.where(finite, zero_one, np.inf), np.where(finite, squared, np.inf)
         n_labels = tallies[0].effective_labels
         if selection == "average":
-            weight = average_weights(zero_one, squared, n_labels, shares=np.abs(self.mixes))
+            alike = np.ones(len(self.mixes))  # where positives are rare, labels alone do not deserve half of the weight
+            weight = average_weights(zero_one, squared, n_labels, shares=alike)
         else:
             weight = best_candidate(zero_one, squared, n_labels, alphas=self.alphas, mixes=self.mixes, tie_break="risk")
         values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes, "alpha": self.alphas}
@@ -62,19 +66,28 @@ class PairSearch:
         whole = np.ones(len(self.folds), dtype=bool)
         return np.stack([combine(self._learn(Z, whole), part) for Z, part in zip(self.features, weight, strict=True)])
 
-    def judge(self, selection: str, prior: PriorEstimate) -> RiskEstimate:
-        """AUC on held-out rows, whose scores become shares of their fold's other rows that they beat."""
+    def judge(self, selection: str, prior: PriorEstimate, coef: AnyArray) -> RiskEstimate:
+        """AUC on held-out rows, whose scores become shares of their fold's other rows that they beat.
+
+        Folds judge rankers that lack a part of the labels. The AUC of the one with these coefficients (bandwidths, b)
+        differs by the share of pairs at most that it puts in another order.
+        """
         held_out = np.zeros(len(self.folds))
-        numbers = np.unique(self.folds)
+        final = np.sum([Z @ part for Z, part in zip(self.features, coef, strict=True)], axis=0)
+        numbers, turned = np.unique(self.folds), []
         for place, fold in enumerate(numbers):
             rows = np.flatnonzero(self.folds == fold)
             weight = self.tabulate(selection, [k for k in range(len(numbers)) if k != place]).weight
             parts = zip(self.features, self.learnt, weight, strict=True)
             scores = np.sum([Z[rows] @ combine(per_fold[place], part) for Z, per_fold, part in parts], axis=0)
-            population = scores[self.samples.codes[rows] < 0]
-            held_out[rows] = count_beaten(scores, population if len(population) else scores)
+            unlabeled = self.samples.codes[rows] < 0
+            population = unlabeled if unlabeled.sum() > 1 else np.ones(len(rows), dtype=bool)
+            held_out[rows] = count_beaten(scores, scores[population])
+            turned.append(share_turned(scores[population], final[rows[population]]))
         labels = np.where(self.samples.codes < 0, np.nan, self.samples.codes)
-        return pnu_auc(labels, held_out - 0.5, prior=prior, pos_label=1.0)
+        auc = pnu_auc(labels, held_out - 0.5, prior=prior, pos_label=1.0)
+        wide = allow_for_changes(auc, float(np.mean(turned)))
+        return replace(wide, high=min(wide.high, max(auc.high, 1.0)))
 
     def _learn(self, Z: AnyArray, chosen: AnyArray) -> AnyArray:
         groups = [rows[chosen[rows]] for rows in self.samples.split()]
@@ -86,6 +99,17 @@ class PairSearch:
         place[rows] = np.arange(len(rows))
         groups = [place[group[self.folds[group] == fold]] for group in self.samples.split()]
         return PairTally.of(coef @ Z[rows].T, groups)
+
+
+def share_turned(scores: AnyArray, others: AnyArray) -> float:
+    """The share of pairs of rows that two scores put in opposite orders, by Kendall's τ; a half where one is constant.
+
+    >>> share_turned(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # one of three pairs
+    0.3333333333333333
+    """
+    if np.ptp(scores) == 0 or np.ptp(others) == 0:
+        return 0.5
+    return float(1 - kendalltau(scores, others).statistic) / 2
 
 
 def combine(coef: AnyArray, weight: AnyArray) -> AnyArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import linalg
 from scipy.optimize import minimize
 
 from pnulearn._arrays import AnyArray
@@ -42,7 +41,7 @@ def solve_candidates(
 
 def _solve_penalties(H: AnyArray, h: AnyArray, alphas: AnyArray) -> AnyArray:
     """(H + 4 alpha I) w = h for every alpha by one eigendecomposition."""
-    values, vectors = linalg.eigh(H)
+    values, vectors = np.linalg.eigh(H)  # SciPy's default, evr, gives up on matrices with many values close together
     curvature = values + 4 * alphas[:, None]
     curvature[curvature.min(axis=1) < LEAST_CURVATURE * np.abs(values).max()] = np.nan
     solution: AnyArray = (vectors.T @ h / curvature) @ vectors.T

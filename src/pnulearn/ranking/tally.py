@@ -11,6 +11,9 @@ from pnulearn._arrays import AnyArray
 from pnulearn.metrics.auc import count_beaten
 from pnulearn.ranking.pairs import PAIRS, N, P, U, count_pairs, is_possible, pair_weights
 
+SHARES = np.linspace(0.0, 0.8, 5)  # of pairs with U
+HOPELESS = 10.0  # times as much variance as the other side has
+
 
 @dataclass(frozen=True)
 class PairTally:
@@ -55,19 +58,40 @@ def validation_mix(prior: float, sizes: AnyArray) -> float:
     (0.0, 0.985)
     """
     n_positive, n_negative, n_unlabeled = (int(size) for size in sizes)
-    against = 1 - prior
     if not n_unlabeled:
         return 0.0
     if not n_negative or not n_positive:
         return 1.0 if n_positive else -1.0
-    sides = {
-        1: (prior / against) ** 2 / (n_positive * max(n_positive - 1, 0.5)),
-        -1: (against / prior) ** 2 / (n_negative * max(n_negative - 1, 0.5)),
-    }
+    sides = side_variances(prior, sizes)
     side = min(sides, key=lambda sign: sides[sign])
     plain = 1 / (n_positive * n_negative)
     mix = side * plain / (plain + sides[side])
     return mix if is_possible(pair_weights(prior, mix), sizes.tolist()) else 0.0
+
+
+def promising_mixes(prior: float, sizes: AnyArray) -> AnyArray:
+    """The mixes to try: those with U in the place of a class, if that does not vary hopelessly beside the other side.
+
+    Where positives are rare, U is nearly N, and P little of what (P, U) has to be rid of.
+
+    >>> promising_mixes(0.05, np.array([15, 15, 500])).round(1).tolist()
+    [0.0, 0.2, 0.4, 0.6, 0.8]
+    >>> len(promising_mixes(0.5, np.array([15, 15, 500])))
+    9
+    """
+    sides = side_variances(prior, sizes)
+    least = min(sides.values())
+    return np.unique([side * SHARES + 0.0 for side, variance in sides.items() if variance <= HOPELESS * least])
+
+
+def side_variances(prior: float, sizes: AnyArray) -> dict[int, float]:
+    """How much PU (1) and NU (-1) vary where U is large: by the pairs within a class that are subtracted."""
+    n_positive, n_negative = (int(size) for size in sizes[:U])
+    odds = prior / (1 - prior)
+    return {
+        1: odds**2 / (n_positive * max(n_positive - 1, 0.5)),
+        -1: odds**-2 / (n_negative * max(n_negative - 1, 0.5)),
+    }
 
 
 def _mean_square(first: AnyArray, second: AnyArray, same: bool) -> AnyArray:
