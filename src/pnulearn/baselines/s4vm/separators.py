@@ -49,7 +49,10 @@ class Balance:
         kept = np.clip(n_above, self.low, self.high)
         threshold = np.zeros(len(scores), dtype=scores.dtype)
         rows = np.flatnonzero(kept != n_above)
-        ordered = np.pad(-np.sort(-scores[rows], axis=1), ((0, 0), (1, 1)), constant_values=np.nan)
+        if not len(rows):
+            return threshold
+        ordered = np.full((len(rows), scores.shape[1] + 2), np.nan, dtype=scores.dtype)
+        ordered[:, 1:-1] = -np.sort(-scores[rows], axis=1)
         each = np.arange(len(rows))
         above, below = ordered[each, kept[rows]], ordered[each, kept[rows] + 1]
         above = np.where(np.isnan(above), np.fmax(below, 0) + 1, above)
