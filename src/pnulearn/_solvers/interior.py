@@ -30,9 +30,10 @@ Factorize = Callable[[AnyArray], Solve]
 class InteriorPoint:
     """An iterate: scores with what holds them and with multipliers γ, and for every kink four positive numbers.
 
-    `held` are multipliers or coefficients that have just these scores, as the system is one of rows or of features. In
-    the end they are γ, but that is a sum of numbers that cancel: of equal rows it may be all rounding. The four are u and what is left of its jump, and how far the score is above and below the kink: at the solution one of
-    u and `above` is zero, and one of `room` and `below`.
+    The four are u and what is left of its jump, and how far the score is above and below the kink: at the solution one
+    of u and `above` is zero, and one of `room` and `below`. `held` are multipliers or coefficients, as the system is
+    one of rows or of features, with just these scores. γ should have them too, but it is a sum of numbers that cancel:
+    of equal rows it may be all rounding.
     """
 
     row: AnyArray
