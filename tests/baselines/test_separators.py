@@ -68,7 +68,7 @@ def test_starts_are_random_then_flipped_then_the_supervised_labels():
 def test_every_separator_found_is_balanced_and_reproduces_its_labels(seed):
     machine, signs, truth, _ = problem(seed)
     balance = sp.Balance.around(0.0, signs)
-    found = sp.sample_separators(machine, signs, truth, balance, n_starts=30, seed=seed)
+    found = sp.sample_separators(machine, signs, truth, balance, n_starts=30, n_groups=10, seed=seed)
     n_positive = (found.labels > 0).sum(axis=1)
     assert ((n_positive >= balance.low) & (n_positive <= balance.high)).all()
     scores = found.coef @ machine.kernel[:, signs == 0] + found.offset[:, None]
@@ -91,7 +91,7 @@ def test_the_search_descends_once_all_rows_adopt_their_labels(monkeypatch, seed)
         return history[-1]
 
     monkeypatch.setattr(sp, "_rebalance", watched)
-    found = sp.local_search(machine, labels, np.flatnonzero(signs == 0), sp.Balance.around(0.0, signs), rng)
+    found = sp.local_search(machine, labels, np.flatnonzero(signs == 0), sp.Balance.around(0.0, signs), 10, rng)
     objectives = np.concatenate([step.objective for step in history])
     assert len(objectives) > 2
     assert (objectives[1:] <= objectives[:-1] * 1.002).all()
@@ -101,7 +101,7 @@ def test_the_search_descends_once_all_rows_adopt_their_labels(monkeypatch, seed)
 def test_two_seeds_agree_with_themselves():
     machine, signs, truth, _ = problem()
     balance = sp.Balance.around(0.0, signs)
-    first, again = (sp.sample_separators(machine, signs, truth, balance, 20, seed=3) for _ in range(2))
+    first, again = (sp.sample_separators(machine, signs, truth, balance, 20, 10, seed=3) for _ in range(2))
     assert_array_equal(first.coef, again.coef)
     assert_array_equal(first.labels, again.labels)
 
@@ -120,6 +120,14 @@ def test_each_group_is_represented_by_its_lowest_objective():
     assert_allclose(sp.representatives(candidates, 9).objective, [2.0, 1.0, 4.0, 3.0])
 
 
+def test_the_best_of_each_group_are_searched_to_the_end(monkeypatch):
+    labels = np.array([[1, 1, 1, 1], [1, 1, 1, -1], [1, 1, 1, 1], [-1, -1, -1, -1], [-1, -1, -1, 1]], dtype=float)
+    found = sp.FoundSeparators(labels, np.zeros((5, 2)), np.zeros(5), np.array([2.0, 1.0, 1.5, 4.0, 3.0]))
+    assert_array_equal(sp._contenders(found, 2), [1, 2, 4, 3])  # best first; the first has the labels of the third
+    monkeypatch.setattr(sp, "CONTENDERS", 1)
+    assert_array_equal(sp._contenders(found, 2), [1, 4])
+
+
 def test_starts_that_are_led_to_the_same_labels_go_on_as_one():
     labels = np.array([[1, -1, 1], [1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], dtype=float)
     assert_array_equal(sp._first_of_equals(labels, np.array([1, 2, 3, 4])), [1, 2, 4])
@@ -128,7 +136,7 @@ def test_starts_that_are_led_to_the_same_labels_go_on_as_one():
 
 def test_all_starts_end_as_one_where_unlabelled_rows_cost_next_to_nothing():
     machine, signs, truth, _ = problem(cost=1e-6)
-    found = sp.sample_separators(machine, signs, truth, sp.Balance.around(0.0, signs), n_starts=30, seed=0)
+    found = sp.sample_separators(machine, signs, truth, sp.Balance.around(0.0, signs), n_starts=30, n_groups=10, seed=0)
     assert len(found.labels) == 1
 
 
@@ -136,7 +144,7 @@ def test_all_starts_end_as_one_where_unlabelled_rows_cost_next_to_nothing():
 def test_separators_found_are_solved_fully(cost):
     """The objective of each, trained on its own labels again, is at most a per cent lower."""
     machine, signs, truth, _ = problem(cost=cost)
-    found = sp.sample_separators(machine, signs, truth, sp.Balance(0, 60), n_starts=30, seed=0)
+    found = sp.sample_separators(machine, signs, truth, sp.Balance(0, 60), n_starts=30, n_groups=10, seed=0)
     labels = np.tile(signs, (len(found.labels), 1))
     labels[:, signs == 0] = found.labels
     exact = machine.solve(labels, tol=1e-6, max_iter=20_000)

@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from pnulearn.baselines.s4vm import shared_kernel_svm
-from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM, best_bias
+from pnulearn.baselines.s4vm.shared_kernel_svm import STIFF, SharedKernelSVM, best_bias
 
 rng = np.random.default_rng(0)
 N, N_LABELED, N_LABELINGS = 90, 20, 6
@@ -111,6 +111,12 @@ def test_a_step_by_few_columns_is_the_step_of_the_whole_kernel(bandwidth):
     machine = SharedKernelSVM(rbf_kernel(rows, gamma=0.5 / bandwidth**2), np.repeat([1.0, 10.0], 30))
     target = np.random.default_rng(1).normal(size=(3, 60))
     found = np.empty((3, 60), dtype=np.float32)
-    machine._single.apply(target.astype(np.float32), found)
-    assert (machine._single.matrix is None) == (bandwidth == 10.0)
-    assert_allclose(found, target @ machine._double.matrix, atol=1e-4)
+    for step, rho in ((machine._soft, machine.rho), (machine._stiff, STIFF * machine.rho)):
+        step.apply(target.astype(np.float32), found)
+        assert (step.matrix is None) == (bandwidth == 10.0)
+        assert_allclose(found, target @ machine._double(rho).matrix, atol=1e-4)
+
+
+def test_boxes_that_are_not_wide_need_one_factor():
+    machine = SharedKernelSVM(np.eye(4), np.full(4, 0.1))
+    assert machine._stiff is machine._soft

@@ -17,6 +17,7 @@ from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.objectives import objective
 from pnulearn._solvers.pieces import convex_pieces
 from pnulearn._solvers.pivoting import pivot
+from pnulearn._solvers.reduction import reduce_features
 from pnulearn.losses import LOSSES, Loss
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]
@@ -129,6 +130,21 @@ def test_pivoting_from_the_solution_stays_there(problems):
     again = pivot(pieces, matrix, 1e-3, found.state, 1)
     assert again is not None
     assert_allclose(again.coef, found.coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_equal_rows_of_a_kernel_model_leave_the_minimum_as_it_is(problems, seed):
+    """Pivoting gives up on rows that it cannot tell apart, and their multipliers may be all rounding."""
+    rng = np.random.default_rng(seed)
+    _, shares = problems.rows(15, 15, 120, 1, seed=seed)
+    X = rng.normal(size=(100, 8))
+    X = rng.permutation(np.r_[X, rng.choice(X, 50)])
+    features = reduce_features(np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / 16)).coordinates
+    for eta in (-0.6, -0.1, 0.3):
+        terms = objective(risks.pnu(problems.prior, eta), LOSSES["double_hinge"], shares)
+        found = minimize_hinge(terms, features, 1e-5)
+        assert found.converged
+        assert distance_from_zero_subgradient(convex_pieces(terms), features, 1e-5, found, False) < 1e-6
 
 
 def test_repeated_rows_are_as_good_as_heavier_ones(problems):

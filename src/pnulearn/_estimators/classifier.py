@@ -57,7 +57,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None estimates it
         (`AutoPrior`). A number is taken as certain; all else as what it is, a distribution that `risk_` takes along.
     mix
-        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid.
+        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid of 21. Losses
+        without closed form average over 5 of them and 4 alphas if both are None; pass `alpha` for all mixes.
     alpha
         λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
     bandwidth

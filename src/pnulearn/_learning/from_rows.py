@@ -49,6 +49,7 @@ def learn_from_rows(
     samples = samples if len(kept) == len(codes) else samples.take(kept)
     keys = row_keys(samples.X, settings.seed, samples.weight)
     risk = feasible_risk(settings.risk, settings.mix, samples, classes)
+    settings = settings.for_risk(risk)
     contest = _open_contest(settings, samples, classes, keys, risk)
     squash, shares = squashing(settings.loss), contest.prior.shares
     problem = Problem(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from pnulearn._numbers import read_numbers
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
-from pnulearn._solvers.candidates import ALPHAS
+from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics.costs import read_costs
 
@@ -32,6 +32,9 @@ CHOICES = {
     "tie_break": ("risk", "first"),
     "sampling": ("case_control", "single_set"),
 }
+# Of the default mixes and alphas, where models are solved one by one: five mixes in the middle of a fifth of them each,
+# since pure PU and NU would stand for more than themselves, and every second alpha.
+COARSE = slice(2, None, 4), slice(None, None, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,7 @@ class Settings:
     seed: int
     verbose: int
     costs: tuple[float, float] | None = None
+    thins: bool = False
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], seed: int | None = None) -> Settings:
@@ -76,7 +80,21 @@ class Settings:
         seed = int(read_random_state(state).randint(2**31)) if seed is None else seed
         costs = rest.pop("costs", None)
         costs = None if costs is None else read_costs(costs)
-        return cls(**rest, loss=as_loss(loss), alphas=alphas, seed=seed, costs=costs)
+        loss = as_loss(loss)
+        averages = alpha is None and rest["mix"] is None and rest["selection"] == "average"
+        thins = averages and loss.quadratic is None
+        return cls(**rest, loss=loss, alphas=alphas, seed=seed, costs=costs, thins=thins)
+
+    def for_risk(self, risk: str) -> Settings:
+        """With a coarse grid of mixes and alphas where every model of it is solved on its own.
+
+        Neighbours are much alike and share their weight, so that the average of an eighth of them is as good
+        (results/coarse-grid.md). Whoever names a mix or an alpha, or asks for the best candidate, gets the whole grid.
+        """
+        mixes = Mixes.of(risk, self.mix).values
+        if not self.thins or len(mixes) == 1:
+            return self
+        return replace(self, mix=mixes[COARSE[0]], alphas=self.alphas[COARSE[1]], thins=False)
 
     @property
     def leaves_one_out(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.following import follow
-from pnulearn._solvers.interior import interior_points
+from pnulearn._solvers.interior import held_coefficients, interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
 from pnulearn._solvers.pivoting import pivot
@@ -52,7 +52,7 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
         found = _sharpened(pieces, matrix, alpha, near)
     if found is not None:
         return found
-    for n_iter, point in enumerate(interior_points(pieces, matrix, alpha, near), start=1):
+    for n_iter, point in enumerate(interior_points(pieces, matrix, alpha), start=1):
         last, guess = guess, point.state(pieces)
         if point.gap < PROMISING_GAP and np.mean(guess != last) <= SETTLED:
             found = pivot(pieces, matrix, alpha, guess, POLISH_ROUNDS)
@@ -60,7 +60,7 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
                 return replace(found, n_iter=n_iter)
         if n_iter >= MAX_STEPS or point.gap < SMALLEST_GAP:
             break
-    coef = point.gamma @ matrix.features / (2 * alpha)
+    coef = held_coefficients(point, matrix, alpha)
     return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP, pieces)
 
 

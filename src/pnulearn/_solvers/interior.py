@@ -17,23 +17,23 @@ from scipy.linalg.blas import dsyrk
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.pieces import Pieces, Solution
+from pnulearn._solvers.pieces import Pieces
 
 SHARE_OF_STEP = 0.995
 SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a ridge fit to all of them
 
-WARM_SLACK = 0.1
-
-Solve = Callable[[AnyArray, float], tuple[AnyArray, float]]
+Solve = Callable[[AnyArray, float], tuple[AnyArray, float, AnyArray]]
 Factorize = Callable[[AnyArray], Solve]
 
 
 @dataclass
 class InteriorPoint:
-    """An iterate: scores with the primal multipliers γ behind them, and for every kink four positive numbers.
+    """An iterate: scores with what holds them and with multipliers γ, and for every kink four positive numbers.
 
-    These are u and what is left of its jump, and how far the score is above and below the kink: at the solution one of
-    u and `above` is zero, and one of `room` and `below`.
+    The four are u and what is left of its jump, and how far the score is above and below the kink: at the solution one
+    of u and `above` is zero, and one of `room` and `below`. `held` are multipliers or coefficients, as the system is
+    one of rows or of features, with just these scores. γ should have them too, but it is a sum of numbers that cancel:
+    of equal rows it may be all rounding.
     """
 
     row: AnyArray
@@ -42,6 +42,7 @@ class InteriorPoint:
     scores: AnyArray
     gamma: AnyArray
     offset: float
+    held: AnyArray
 
     @property
     def gap(self) -> float:
@@ -65,6 +66,7 @@ class InteriorPoint:
             self.scores + step * change.scores,
             self.gamma + step * change.gamma,
             self.offset + step * change.offset,
+            self.held + step * change.held,
         )
 
     def longest(self, change: InteriorPoint, share: float) -> float:
@@ -73,12 +75,13 @@ class InteriorPoint:
         return 1.0 if worst <= share else share / worst
 
 
-def interior_points(
-    pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None = None
-) -> Iterator[InteriorPoint]:
-    """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding."""
+def interior_points(pieces: Pieces, matrix: FeatureMatrix, alpha: float) -> Iterator[InteriorPoint]:
+    """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding.
+
+    They begin with a ridge fit: from the solution of a similar problem, which lies at the walls, it takes them longer.
+    """
     factorize = _newton_system(matrix, alpha)
-    point = _ridge_start(pieces, matrix, alpha, factorize) if near is None else _warm_start(pieces, matrix, near)
+    point = _ridge_start(pieces, matrix, alpha, factorize)
     kink = pieces.kinks[point.row, point.column]
     while True:
         yield point
@@ -86,6 +89,11 @@ def interior_points(
         if newton is None:  # the end of what double precision allows
             return
         point = newton.step()
+
+
+def held_coefficients(point: InteriorPoint, matrix: FeatureMatrix, alpha: float) -> AnyArray:
+    """w of an iterate."""
+    return point.held @ matrix.features / (2 * alpha) if matrix.wide else point.held[: matrix.features.shape[1]]
 
 
 @dataclass
@@ -105,10 +113,10 @@ class _Newton:
         wanted_above, wanted_below = targets / at.walls[:2]
         pull = wanted_above - wanted_below - self.excess
         push = np.bincount(at.row, pull / self.stiffness, len(at.scores)) + self.mismatch
-        scores, offset = self.solve(push, float(at.gamma.sum()))
+        scores, offset, held = self.solve(push, float(at.gamma.sum()))
         du = (pull - scores[at.row]) / self.stiffness
         walls = np.stack([du, -du, wanted_above - above * (1 + du / u), wanted_below - below * (1 - du / room)])
-        return InteriorPoint(at.row, at.column, walls, scores, push - self.give * scores, offset)
+        return InteriorPoint(at.row, at.column, walls, scores, push - self.give * scores, offset, held)
 
     def step(self) -> InteriorPoint:
         at, gap = self.at, self.at.gap
@@ -144,26 +152,16 @@ def _ridge_start(pieces: Pieces, matrix: FeatureMatrix, alpha: float, factorize:
     stiffness = jump / (2 * width)
     give = np.bincount(row, stiffness, n)
     push = np.bincount(row, stiffness * (kink + width), n) - pieces.slope
-    scores, offset = factorize(give)(push, 0.0)
+    scores, offset, held = factorize(give)(push, 0.0)
     u = np.clip(stiffness * (kink + width - scores[row]), jump / 10, jump * 9 / 10)
     excess = scores[row] - kink
     above, below = np.maximum(excess, 0) + width / 4, np.maximum(-excess, 0) + width / 4
-    return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, push - give * scores, offset)
-
-
-def _warm_start(pieces: Pieces, matrix: FeatureMatrix, near: Solution) -> InteriorPoint:
-    """The solution of a similar problem, drawn back a little from the walls."""
-    row, column = np.nonzero(pieces.jumps)
-    kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
-    scores = matrix.scores(near.coef, near.intercept)
-    u = np.clip(near.beta[row] - pieces.levels[row, column], jump / 10, jump * 9 / 10)
-    excess = scores[row] - kink
-    above, below = np.maximum(excess, 0) + WARM_SLACK, np.maximum(-excess, 0) + WARM_SLACK
-    return InteriorPoint(row, column, np.stack([u, jump - u, above, below]), scores, near.beta, near.intercept)
+    walls = np.stack([u, jump - u, above, below])
+    return InteriorPoint(row, column, walls, scores, push - give * scores, offset, held)
 
 
 def _newton_system(matrix: FeatureMatrix, alpha: float) -> Factorize:
-    """give ↦ (push, Σγ ↦ change of scores, change of intercept): γ changes by push − give · change of scores."""
+    """give ↦ (push, Σγ ↦ changes of scores, intercept, what holds them): γ changes by push − give · that of scores."""
     return partial(_RowSystem if matrix.wide else _FeatureSystem, matrix, alpha)
 
 
@@ -179,7 +177,7 @@ class _RowSystem:
         system.flat[:: len(scale) + 1] += 1
         self.factor = factorize(system)
 
-    def __call__(self, push: AnyArray, unbalanced: float) -> tuple[AnyArray, float]:
+    def __call__(self, push: AnyArray, unbalanced: float) -> tuple[AnyArray, float, AnyArray]:
         gram, root, shift = self.matrix.gram, self.root, 0.0
         fixed = np.where(root > 0, 0.0, push)
         known = np.divide(push, root, out=np.zeros_like(push), where=root > 0)
@@ -190,7 +188,7 @@ class _RowSystem:
             unit = root * solve_factorized(self.factor, root)
             shift = float((gamma.sum() + unbalanced) / unit.sum())
             gamma -= shift * unit
-        return gram @ gamma / (2 * self.alpha) + shift, shift
+        return gram @ gamma / (2 * self.alpha) + shift, shift, gamma
 
 
 class _FeatureSystem:
@@ -203,9 +201,9 @@ class _FeatureSystem:
         system[penalised, penalised] += 2 * alpha
         self.factor = factorize(system)
 
-    def __call__(self, push: AnyArray, unbalanced: float) -> tuple[AnyArray, float]:
+    def __call__(self, push: AnyArray, unbalanced: float) -> tuple[AnyArray, float, AnyArray]:
         target = push @ self.matrix.augmented
         if self.matrix.intercept:
             target[-1] += unbalanced
         change = solve_factorized(self.factor, target)
-        return self.matrix.augmented @ change, float(change[-1]) if self.matrix.intercept else 0.0
+        return self.matrix.augmented @ change, float(change[-1]) if self.matrix.intercept else 0.0, change

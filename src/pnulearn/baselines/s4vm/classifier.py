@@ -95,7 +95,7 @@ class S4VM(Rival):
         )
         mean_label = (signs.sum() + len(unlabeled) * (2 * training.shares[1] - 1)) / len(signs)
         balance = Balance.around(mean_label, signs)
-        found = sample_separators(machine, signs, supervised, balance, self.n_starts, training.seed)
+        found = sample_separators(machine, signs, supervised, balance, self.n_starts, self.n_separators, training.seed)
         kept = representatives(found, self.n_separators)
         worst = safest_labels(kept.labels, supervised, self.caution)
         codes = training.codes.copy()

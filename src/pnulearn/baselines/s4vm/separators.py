@@ -16,8 +16,10 @@ FLIPPED = 0.2
 ADOPTED = 0.8  # of the rows that would change their label do so in one round
 RANDOM_ROUNDS = 10  # after these all do, and the search is a descent
 COARSE_GAP, COARSE_STEPS = 1e-2, 20  # of separators whose labels will change
+CHANCE_STEPS = 10  # while they change by chance
 MOST_ROUNDS = 200
 TOLERANCE = 0.1  # of the mean label, around its target
+CONTENDERS = 3  # of every group are solved fully: which of them is best coarse separators do not tell
 
 Part = TypeVar("Part", "FoundSeparators", Separators)
 
@@ -47,7 +49,10 @@ class Balance:
         kept = np.clip(n_above, self.low, self.high)
         threshold = np.zeros(len(scores), dtype=scores.dtype)
         rows = np.flatnonzero(kept != n_above)
-        ordered = np.pad(-np.sort(-scores[rows], axis=1), ((0, 0), (1, 1)), constant_values=np.nan)
+        if not len(rows):
+            return threshold
+        ordered = np.full((len(rows), scores.shape[1] + 2), np.nan, dtype=scores.dtype)
+        ordered[:, 1:-1] = -np.sort(-scores[rows], axis=1)
         each = np.arange(len(rows))
         above, below = ordered[each, kept[rows]], ordered[each, kept[rows] + 1]
         above = np.where(np.isnan(above), np.fmax(below, 0) + 1, above)
@@ -71,17 +76,24 @@ class FoundSeparators:
 
 
 def sample_separators(
-    machine: SharedKernelSVM, signs: AnyArray, supervised: AnyArray, balance: Balance, n_starts: int, seed: int
+    machine: SharedKernelSVM,
+    signs: AnyArray,
+    supervised: AnyArray,
+    balance: Balance,
+    n_starts: int,
+    n_groups: int,
+    seed: int,
 ) -> FoundSeparators:
-    """Different separators found from `n_starts` random labellings and the supervised one, best objective first."""
+    """Different separators found from `n_starts` random labellings and the supervised one, best objective first.
+
+    Of more than can be kept, `n_groups`, only the best few of each group are searched to the end.
+    """
     rng = np.random.default_rng(seed)
     unlabeled = np.flatnonzero(signs == 0)
     labels = np.tile(signs, (n_starts + 1, 1))
     labels[:, unlabeled] = starting_labels(supervised, n_starts, rng)
-    found = local_search(machine, labels, unlabeled, balance, rng)
-    found = found.take(np.argsort(found.objective, kind="stable"))
-    _, first = np.unique(found.labels, axis=0, return_index=True)
-    return found.take(np.sort(first))
+    found = local_search(machine, labels, unlabeled, balance, n_groups, rng)
+    return found.take(_different(found))
 
 
 def starting_labels(supervised: AnyArray, n_starts: int, rng: np.random.Generator) -> AnyArray:
@@ -93,18 +105,26 @@ def starting_labels(supervised: AnyArray, n_starts: int, rng: np.random.Generato
 
 
 def local_search(
-    machine: SharedKernelSVM, labels: AnyArray, unlabeled: AnyArray, balance: Balance, rng: np.random.Generator
+    machine: SharedKernelSVM,
+    labels: AnyArray,
+    unlabeled: AnyArray,
+    balance: Balance,
+    n_groups: int,
+    rng: np.random.Generator,
 ) -> FoundSeparators:
     """Train on the labels, label by the scores under the balance rule, until a separator keeps its own labels.
 
-    Separators are coarse while their labels change. Once all have come to rest they are solved fully, side by side,
-    and those that want other labels after all go on.
+    Separators are coarse while their labels change. Once all have come to rest the contenders are solved fully, side
+    by side, and those that want other labels after all go on.
     """
     finished: list[FoundSeparators] = []
     separators, chance = None, RANDOM_ROUNDS
     last = np.full(len(labels), np.inf)
     for _ in range(MOST_ROUNDS):
         rows, coarse = _come_to_rest(machine, labels, separators, unlabeled, balance, rng, chance)
+        if separators is None:
+            chosen = _contenders(_rebalance(machine, coarse, unlabeled, balance), n_groups)
+            rows, coarse = rows[chosen], coarse.take(chosen)
         separators = machine.solve(coarse.labels, coarse)
         found = _rebalance(machine, separators, unlabeled, balance)
         moving = _moving(found, separators.labels[:, unlabeled], last[rows])
@@ -133,7 +153,9 @@ def _come_to_rest(
     rows, last = np.arange(len(labels)), np.full(len(labels), np.inf)
     at_rest: list[tuple[AnyArray, Separators]] = []
     for round_number in range(MOST_ROUNDS):
-        coarse = machine.solve(labels, separators, tol=COARSE_GAP, max_iter=COARSE_STEPS)
+        by_chance = round_number < chance
+        most = CHANCE_STEPS if by_chance else COARSE_STEPS
+        coarse = machine.solve(labels, separators, tol=COARSE_GAP, max_iter=most)
         found = _rebalance(machine, coarse, unlabeled, balance)
         moving = _moving(found, labels[:, unlabeled], last)
         at_rest.append((rows[~moving], coarse.take(~moving)))
@@ -141,7 +163,6 @@ def _come_to_rest(
         if len(on) == 0:
             break
         rows, separators, labels, found = rows[on], coarse.take(on), labels[on], found.take(on)
-        by_chance = round_number < chance
         last = np.full(len(rows), np.inf) if by_chance else found.objective
         adopting = (rng.random(found.labels.shape) < ADOPTED) | (not by_chance)
         labels[:, unlabeled] = np.where(adopting, found.labels, labels[:, unlabeled])
@@ -167,11 +188,28 @@ def _first_of_equals(labels: AnyArray, rows: AnyArray) -> AnyArray:
 
 def representatives(candidates: FoundSeparators, n_groups: int) -> FoundSeparators:
     """The best candidate of each of `n_groups` groups with similar labels."""
+    return candidates.take(_best_of_groups(candidates, n_groups, 1))
+
+
+def _contenders(found: FoundSeparators, n_groups: int) -> AnyArray:
+    """Numbers of the best few of each group, of separators that may have the same labels."""
+    different = _different(found)
+    return different[_best_of_groups(found.take(different), n_groups, CONTENDERS)]
+
+
+def _different(found: FoundSeparators) -> AnyArray:
+    """Numbers of the best separator for each labelling, best objective first."""
+    return _first_of_equals(found.labels, np.argsort(found.objective, kind="stable"))
+
+
+def _best_of_groups(candidates: FoundSeparators, n_groups: int, n_each: int) -> AnyArray:
+    """Numbers of the best `n_each` of each of `n_groups` groups with similar labels, which must all differ."""
     n_groups = min(n_groups, len(candidates.labels))
     distance = (candidates.labels.shape[1] - candidates.labels @ candidates.labels.T) / 2
     group = group_by_medoids(distance, n_groups)
     members = [np.flatnonzero(group == k) for k in range(n_groups)]
-    return candidates.take(np.sort([rows[candidates.objective[rows].argmin()] for rows in members]))
+    best = [rows[np.argsort(candidates.objective[rows], kind="stable")[:n_each]] for rows in members]
+    return np.sort(np.concatenate(best))
 
 
 def group_by_medoids(distance: AnyArray, n_groups: int) -> AnyArray:

@@ -15,6 +15,7 @@ RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterat
 CHECK_EVERY, CHECK_SHARE = 10, 0.25  # steps between two looks at the gap: that many, or that share of those done
 GAP = 1e-3  # relative duality gap at which a separator is good enough
 MOST_STEPS = 300
+STIFF = 3.0  # times ρ where labels stay: small gaps are reached sooner. While they change, a soft ρ finds better ones
 NEGLIGIBLE = 1e-6  # what may be missing of a kernel's diagonal in a step; gaps are those of the whole kernel
 WORTHWHILE = 0.3  # of as many columns as rows
 
@@ -63,33 +64,52 @@ class SharedKernelSVM:
     def __init__(self, kernel: AnyArray, cost: AnyArray):
         self.kernel = kernel
         self.cost = cost
-        self.rho = np.maximum(1 / cost, 0.1 * kernel.diagonal().mean())
+        self.floor = 0.1 * kernel.diagonal().mean()
+        self.rho = np.maximum(1 / cost, self.floor)
 
     @cached_property
-    def _matrix(self) -> AnyArray:
+    def _soft(self) -> _Step:
+        return self._single(self.rho)
+
+    @cached_property
+    def _stiff(self) -> _Step:
+        wide = self.cost.max() * self.floor > 0.5  # in other boxes few steps are left, and another factor takes longer
+        return self._single(STIFF * self.rho) if wide else self._soft
+
+    @cached_property
+    def _exact(self) -> _Step:
+        return self._double(STIFF * self.rho)
+
+    def _double(self, rho: AnyArray) -> _Step:
         """RELAXATION times what leads to stationary points of the penalised dual on sum(c) = 0."""
-        inverse = cho_solve(cho_factor(self.kernel + np.diag(self.rho)), np.eye(len(self.kernel)))
+        inverse = cho_solve(cho_factor(self.kernel + np.diag(rho)), np.eye(len(self.kernel)))
         ones = inverse.sum(axis=1)
-        return RELAXATION * (inverse - np.outer(ones, ones / ones.sum()))
+        matrix = RELAXATION * (inverse - np.outer(ones, ones / ones.sum()))
+        return _Step(matrix, np.zeros(0), np.zeros((0, 0)), rho, self.cost, self.kernel)
 
-    @cached_property
-    def _double(self) -> _Step:
-        return _Step(self._matrix, np.zeros(0), np.zeros((0, 0)), self.rho, self.cost, self.kernel)
-
-    @cached_property
-    def _single(self) -> _Step:
+    def _single(self, rho: AnyArray) -> _Step:
         """Of a smooth kernel few columns matter: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as few."""
+        F = self._columns
+        if F is None:
+            matrix, *rest = self._double(rho)
+            assert matrix is not None
+            return _Step(matrix.astype(np.float32), *(part.astype(np.float32) for part in rest))
+        inner = cholesky(np.eye(F.shape[1]) + F.T @ (F / rho[:, None]), lower=True)
+        G = solve_triangular(inner, (F / rho[:, None]).T, lower=True).T
+        ones = 1 / rho - G @ G.sum(axis=0)
+        G = np.sqrt(RELAXATION) * np.column_stack([G, ones / np.sqrt(ones.sum())])
+        parts = RELAXATION / rho, G, rho, self.cost, self.kernel
+        return _Step(None, *(part.astype(np.float32) for part in parts))
+
+    @cached_property
+    def _columns(self) -> AnyArray | None:
+        """F with K = FF′, if it has few columns."""
         factor, pivots, rank, _ = lapack.dpstrf(self.kernel, lower=1, tol=NEGLIGIBLE * self.kernel.diagonal().max())
         if rank > WORTHWHILE * len(self.kernel):
-            return _Step(*(part.astype(np.float32) for part in (self._matrix, *self._double[1:])))
+            return None
         F = np.empty((len(self.kernel), rank))
         F[pivots - 1] = np.tril(factor)[:, :rank]
-        inner = cholesky(np.eye(rank) + F.T @ (F / self.rho[:, None]), lower=True)
-        G = solve_triangular(inner, (F / self.rho[:, None]).T, lower=True).T
-        ones = 1 / self.rho - G @ G.sum(axis=0)
-        G = np.sqrt(RELAXATION) * np.column_stack([G, ones / np.sqrt(ones.sum())])
-        parts = RELAXATION / self.rho, G, self.rho, self.cost, self.kernel
-        return _Step(None, *(part.astype(np.float32) for part in parts))
+        return F
 
     def solve(
         self, labels: AnyArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS
@@ -99,7 +119,7 @@ class SharedKernelSVM:
         tol : relative duality gap to reach, unless `max_iter` steps pass before. Steps are in single precision where
         that is a thousand times finer than the gap.
         """
-        step = self._single if tol >= GAP else self._double
+        step = self._soft if tol > GAP else self._stiff if tol == GAP else self._exact
         labels = labels.astype(step.rho.dtype, copy=False)
         coef, price = (part.astype(step.rho.dtype) for part in self._starting_point(labels, start, step))
         smooth, bias = np.empty_like(coef), np.empty_like(coef[:, 0])

@@ -64,21 +64,25 @@ def complete_labels(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positi
     unlabeled = labels == 0
     dual = MarginDual(kernel, cost)
     first = _labels_of_supervised_svm(kernel, labels, cost, n_positive)
-    mixture = generate_labels(dual, first, unlabeled)
+    supervised = dual.svm(first)
+    mixture = generate_labels(dual, first, unlabeled, supervised > 0)
     scores = kernel @ (mixture.alpha * (mixture.weight @ mixture.labels))
     relaxed = with_top_positive(first, unlabeled, scores, n_positive)
-    candidates = [dual.svm(y) for y in (first, relaxed)]
+    candidates = [supervised, dual.svm(relaxed, mixture.alpha > 0)]
     # The larger minimum is the wider margin. Its dual sum is 1 / (2 minimum), hence the smaller sum wins.
     better = int(candidates[1].sum() < candidates[0].sum())
     return _self_consistent(dual, (first, relaxed)[better], candidates[better], unlabeled)
 
 
-def generate_labels(dual: MarginDual, first: AnyArray, unlabeled: AnyArray, *, max_rounds: int = 20) -> Mixture:
+def generate_labels(
+    dual: MarginDual, first: AnyArray, unlabeled: AnyArray, support: AnyArray | None = None, *, max_rounds: int = 20
+) -> Mixture:
     """min over a, max over mixtures of balanced label vectors: ½ a'(K ∘ Σ_t μ_t y_t y_t' + diag(1/C)) a.
 
-    Label vectors are added one at a time, each the most violated one found, until the value stops growing.
+    Label vectors are added one at a time, each the most violated one found, until the value stops growing. `support`
+    is that of the SVM with the first labels, if it is known.
     """
-    mixture = _mix_labelings(dual, first[None], np.ones(1))
+    mixture = _mix_labelings(dual, first[None], np.ones(1), support)
     for _ in range(max_rounds):
         spread = dual.label_values(mixture.alpha, mixture.labels)
         new = violated_labels(dual, mixture.alpha, mixture.labels[spread.argmax()], unlabeled)

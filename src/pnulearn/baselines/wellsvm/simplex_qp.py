@@ -62,9 +62,12 @@ class _Face:
     def __init__(self, Q: AnyArray, free: AnyArray, scratch: AnyArray):
         self.Q, self.free, self.rows = Q, free, np.flatnonzero(free)
         m, n = len(self.rows), len(Q)
-        # "clip" never clips here; with the default, NumPy would fill fresh memory first.
-        wide = np.take(Q, self.rows, axis=0, out=scratch[0, : m * n].reshape(m, n), mode="clip")
-        block = np.take(wide, self.rows, axis=1, out=scratch[1, : m * m].reshape(m, m), mode="clip")
+        block = scratch[1, : m * m].reshape(m, m)
+        if m == n:
+            np.copyto(block, Q)
+        else:  # "clip" never clips here; with the default, NumPy would fill fresh memory first.
+            wide = np.take(Q, self.rows, axis=0, out=scratch[0, : m * n].reshape(m, n), mode="clip")
+            np.take(wide, self.rows, axis=1, out=block, mode="clip")
         self.factor: AnyArray = block
         if m:
             self.factor, failed = lapack.dpotrf(block.T, lower=1, overwrite_a=1, clean=0)
