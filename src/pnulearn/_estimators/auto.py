@@ -179,7 +179,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         return self
 
     def _fit_one(self, name: str, rows: Samples, seed: int) -> Any:
-        common = {"prior": self.prior_estimate_, "sampling": self.sampling, "random_state": seed}
+        common: dict[str, Any] = {"prior": self.prior_estimate_, "sampling": self.sampling, "random_state": seed}
         if name != PNU:
             model = PriorAdjusted(EVERYDAY[name].make(seed), cv=FOLDS if self.cv == AUTO else self.cv, **common)
             weight = None if (rows.weight == 1).all() else rows.weight
