@@ -14,7 +14,7 @@ from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._basis.views import GIVEN
 from pnulearn._learning.doubt import doubt_prior
-from pnulearn._learning.judging import count_held_out, judge_model
+from pnulearn._learning.judging import FOR_ONE_ROW, count_held_out, judge_model
 from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.search import Model
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
@@ -79,7 +79,14 @@ class Contest:
             mix=float(search.mixes[mix]),
             alpha=float(search.alphas[alpha]),
             columns=GIVEN if search.columns is None else search.columns[bandwidth],
-            risk=judge_model(validated, judging, self._final_scores(function), self.prior, model.tossed),
+            risk=judge_model(
+                validated,
+                judging,
+                self._final_scores(function),
+                self.prior,
+                model.tossed,
+                allowance=FOR_ONE_ROW if model.lacks_one else 1.0,
+            ),
             decisions=count_held_out(validated, judging),
             prior_doubt=self._doubt(validated, judging),
             n_features_in=validated.X.shape[1],

@@ -116,6 +116,7 @@ class Model:
     validation_scores: AnyArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
     judging_scores: AnyArray | None = None  # the same by candidates weighed without the row's own fold
     tossed: tuple[int, ...] = ()  # classes with labelled rows none of which could be held out
+    lacks_one: bool = False  # whether rows were scored by models that lack them alone, not a fold
 
 
 class Validated(Protocol):
@@ -199,6 +200,7 @@ def assemble(
         np.sum(scores, axis=0),
         _judging_scores(problem, explored, fold_weights) if len(fold_weights) else None,
         tuple(problem.tossed.tolist()),
+        problem.leave_out is not None,
     )
 
 
