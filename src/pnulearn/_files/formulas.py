@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 FORMULA = r"^[=+\-@\t\r]"
@@ -18,12 +19,14 @@ def guard_cell(cell: str) -> str:
     return f"'{cell}" if re.match(FORMULA, cell) and not re.match(NUMBER, cell) else cell
 
 
-def guard_table(table: Any) -> Any:
-    """The same for the text columns of an Arrow table."""
+def guard_table(table: Any, numbers: Sequence[bool] | None = None) -> Any:
+    """The same for the text columns of an Arrow table, but for those of which it is known that they hold numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for place, field in enumerate(table.schema):
+        if numbers is not None and numbers[place]:
+            continue
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             cells = table.column(place)
             risky = pc.match_substring_regex(cells, FORMULA)

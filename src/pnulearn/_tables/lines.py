@@ -47,11 +47,21 @@ def _shown_numbers(array: Any) -> Any:
     return pc.replace_with_mask(texts, pa.array(mask), pa.array(replaced, pa.string()))
 
 
-def csv_bytes(columns: Sequence[Any]) -> memoryview:
-    """Lines of CSV from Arrow arrays of text, quoted where that is needed."""
+def holds_numbers(table: Table, name: str) -> bool:
+    """Whether cells of a column are stored as numbers, so that their text needs no quotes and is no formula."""
+    import pyarrow as pa
+
+    kind = table.cells.column(name).type
+    return bool(pa.types.is_integer(kind) or pa.types.is_float64(kind))
+
+
+def csv_bytes(columns: Sequence[Any], numbers: Sequence[bool] | None = None) -> memoryview:
+    """Lines of CSV from Arrow arrays of text, quoted where that is needed; `numbers` says which hold nothing else."""
     import pyarrow.compute as pc
 
-    lines = pc.binary_join_element_wise(*map(_quoted, columns), ",")
+    plain = [False] * len(columns) if numbers is None else numbers
+    cells = [column if bare else _quoted(column) for column, bare in zip(columns, plain, strict=True)]
+    lines = pc.binary_join_element_wise(*cells, ",")
     lines = pc.binary_join_element_wise(lines, "", "\n")
     _, offsets, data = lines.buffers()
     ends = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]

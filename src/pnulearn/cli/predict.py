@@ -120,16 +120,17 @@ class Predicted:
         import pyarrow as pa
 
         from pnulearn._files.formulas import guard_table
-        from pnulearn._tables.lines import csv_bytes, shown_cells
+        from pnulearn._tables.lines import csv_bytes, holds_numbers, shown_cells
 
         columns = [shown_cells(table, name) for name in kept]
         columns += [pa.array([str(answer) for answer in column], pa.string()) for column in answers.values()]
         names = [*kept, *answers]
         titles = pa.table([pa.array([name], pa.string()) for name in names], names=names)
         shown = pa.table(columns, names=names)
-        for part in (titles, shown) if header else (shown,):
-            part = guard_table(part) if self.guard else part
-            yield csv_bytes([column.combine_chunks() for column in part.columns])
+        numbers = [holds_numbers(table, name) for name in kept] + [False] * len(answers)
+        for part, plain in ((titles, None), (shown, numbers)) if header else ((shown, numbers),):
+            part = guard_table(part, plain) if self.guard else part
+            yield csv_bytes([column.combine_chunks() for column in part.columns], plain)
 
 
 def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
