@@ -18,7 +18,6 @@ from pnulearn.metrics.rates import ContradictedPrior
 from pnulearn.metrics.risk import estimate_risk, posterior_risk
 from pnulearn.priors.estimate import PriorEstimate
 
-
 # Models that lack a single row hardly differ from the one of all rows, and yet another draw of labels would have led to
 # another: counted twice, their differences are as great as those of folds, and intervals hold (results/prior-cost.md).
 FOR_ONE_ROW = 2.0
