@@ -90,7 +90,7 @@ def test_one_labelled_class_is_enough():
 def solved_without(rows, out, scaled=None):
     """Scores of row out[0] by normal equations written out, without the terms of rows `out`; others keep their weights.
 
-    The class `scaled` has one kind of row less than it had.
+    The class `scaled` has one kind of row less than it had, and so has U on the right-hand side.
     """
     theta = rows.prior[1]
     q = np.zeros(len(rows.codes))
@@ -99,11 +99,13 @@ def solved_without(rows, out, scaled=None):
         kinds = len(np.unique(rows.table[rows.codes == code], axis=0))
         q[rows.codes == code] = share / n * (kinds / (kinds - 1) if code == scaled else 1)
     u = np.isin(np.arange(len(q)), rows.population) / len(rows.population)
+    kinds = len(np.unique(rows.table[rows.population], axis=0))
+    balance = kinds / (kinds - 1) if u[out[0]] else 1
     q[out], u[out] = 0, 0
     found = np.empty((1, len(rows.mixes), len(rows.alphas)))
     for c, (share, tilt) in enumerate(zip(rows.mixes.shares, rows.mixes.tilts, strict=True)):
         A = (rows.table * ((1 - share) * q + share * u)[:, None]).T @ rows.table
-        b = (q * (np.where(rows.codes == 1, 1, -1) + tilt) - tilt * u) @ rows.table
+        b = (q * (np.where(rows.codes == 1, 1, -1) + tilt) - tilt * balance * u) @ rows.table
         for j, alpha in enumerate(rows.alphas):
             found[0, c, j] = rows.table[out[0]] @ np.linalg.solve(A + 4 * alpha * np.eye(len(A)), b)
     return found
@@ -137,6 +139,16 @@ def test_the_error_in_scores_of_unlabelled_rows_is_their_share_of_u():
         found = left_out_scores(rows, np.arange(len(rows.codes)), SQUARED)
         errors.append(np.median([np.abs(found[..., [i]] - refitted_scores(rows, [i])).mean() for i in range(20, 50)]))
     assert errors[1] < errors[0] / 3
+
+
+def test_a_model_that_is_all_but_constant_calls_a_row_by_its_own_sides():
+    """With a huge penalty and features that hardly vary, what is missing from U would decide if it was not made up."""
+    rows = training((7, 7), 60, size=3)
+    table = 1 + 0.01 * rows.table
+    rows = replace(rows, table=table, alphas=np.array([100.0]), prior=np.array([0.5, 0.5]))
+    found = left_out_scores(rows, np.arange(74), SQUARED)
+    for row in (0, 9, 20, 50):
+        assert_allclose(found[..., [row]], refitted_scores(rows, [row]), atol=1e-7, rtol=0.05)
 
 
 def test_equal_rows_are_left_out_together():

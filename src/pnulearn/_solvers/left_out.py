@@ -7,8 +7,9 @@ with h = φ_i′ A_c⁻¹ φ_i and by Sherman and Morrison,
     g₋ᵢ(x_i) = φ_i′ (A_c − a φ_i φ_i′)⁻¹ (b_c − β φ_i) = (φ_i′ A_c⁻¹ b_c − β h) / (1 − a h).
 
 Labelled rows are a low-rank part of A, and scaling a class changes nothing else: with B = s G_U + p I, F′ the labelled
-rows, W their weights and K = F′B⁻¹F, it is F′A⁻¹F = K (I + W K)⁻¹. U is so large that c is 1 for its rows. Equal rows
-are left out together: they have the same φ, and their a and β add up.
+rows, W their weights and K = F′B⁻¹F, it is F′A⁻¹F = K (I + W K)⁻¹. Without a row of U its others are scaled by c on the
+right alone, where sides are to balance: else models that are all but constant would call rows by what is missing. Equal
+rows are left out together: they have the same φ, and their a and β add up.
 """
 
 from __future__ import annotations
@@ -120,6 +121,12 @@ class LeftOut:
         """±1 of every labelled row for every output, shape (r, K)."""
         return np.where(self.codes[:, None] == self.training.outputs, 1.0, -1.0)
 
+    @cached_property
+    def scale(self) -> float:
+        """c of U."""
+        kinds = len(np.unique(self.alike[self.training.population]))
+        return kinds / max(kinds - 1, 1)
+
     def scores(self) -> AnyArray:
         """g of every row by models learnt without it, shape (K, C, J, n); a class of one kind of row stays NaN."""
         mixes, n = self.training.mixes, len(self.training.codes)
@@ -135,19 +142,20 @@ class LeftOut:
     def _leave_labeled(self, parts: AnyArray, code: int) -> None:
         """Rows of a class, by its models with the class scaled up."""
         own = np.flatnonzero(self.codes == code)
-        kinds = len(np.unique(self.alike[self.training.labeled[own]]))
+        rows = self.training.labeled[own]
+        kinds = len(np.unique(self.alike[rows]))
         if kinds < 2:
             return
         q = np.where(self.codes == code, kinds / (kinds - 1), 1.0) * self.q
+        of_u = self.scale if self.u[rows].any() else 1.0
         s, _ = self.points
         K, mu = self.gram
         W = (1 - s)[:, None] * q
         H = np.linalg.solve(np.eye(len(q)) + K * W[:, None, :], K[:, :, own])  # columns of K (I + W K)⁻¹
         right = np.column_stack([q[:, None] * self.signs, q])  # of every output and of the slope
         g = np.moveaxis(H.swapaxes(1, 2) @ right, 2, 0)
-        g[-1] -= mu[:, own] - ((W * mu)[:, None, :] @ H)[:, 0]
-        rows = self.training.labeled[own]
-        parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q)
+        g[-1] -= of_u * (mu[:, own] - ((W * mu)[:, None, :] @ H)[:, 0])
+        parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q, of_u)
 
     @cached_property
     def checked(self) -> AnyArray:
@@ -164,59 +172,64 @@ class LeftOut:
 
     @cached_property
     def solved(self) -> AnyArray:
-        """(I + W K)⁻¹ of the right-hand sides of outputs and slope, then of W F′B⁻¹φ: (points, r, K + 1 + checked)."""
+        """(I + W K)⁻¹ of q × signs of every output, of q, W F′B⁻¹m_U and W F′B⁻¹φ: (points, r, K + 2 + checked)."""
         s, _ = self.points
         K, mu = self.gram
-        W = (1 - s)[:, None] * self.q
-        n_parts = self.signs.shape[1] + 1
-        right = np.empty((len(s), len(self.q), n_parts + len(self.checked)))
-        right[:, :, : n_parts - 1] = self.q[:, None] * self.signs
-        right[:, :, n_parts - 1] = self.q + W * mu
-        np.multiply(W[:, :, None], self.near, out=right[:, :, n_parts:])
+        W, n_outputs = (1 - s)[:, None] * self.q, self.signs.shape[1]
+        right = np.empty((len(s), len(self.q), n_outputs + 2 + len(self.checked)))
+        right[:, :, :n_outputs] = self.q[:, None] * self.signs
+        right[:, :, n_outputs], right[:, :, n_outputs + 1] = self.q, W * mu
+        np.multiply(W[:, :, None], self.near, out=right[:, :, n_outputs + 2 :])
         return np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right)
 
     @cached_property
     def along(self) -> AnyArray:
-        """Coefficients (points, K + 1, b) of the models of all rows along the axes of G_U: outputs, then the slope."""
+        """A⁻¹ along the axes of G_U of what all rows have on the right (points, K + 2, b).
+
+        It is b0 of every output, then Σ θ_c m_c and m_U, whose difference is b1.
+        """
         rows, inverse, mean = self.turned
-        y = self.solved[:, :, : self.signs.shape[1] + 1].swapaxes(1, 2)
+        y = self.solved[:, :, : self.signs.shape[1] + 2].swapaxes(1, 2)
         found = rows_times(np.ascontiguousarray(y), rows[self.training.labeled])
-        found[:, -1] -= mean
+        found[:, -1] = mean - found[:, -1]
         found *= inverse[:, None, :]
         return found
 
     @property
     def candidates(self) -> RidgeCandidates:
         """The models of all rows."""
-        grid = arrange(self.shares, self.training.alphas, None, self.along, Axes(self.axes[1]), None)
-        return RidgeCandidates(
-            grid, np.searchsorted(self.shares, self.training.mixes.shares), self.training.mixes.tilts
-        )
+        mixes = self.training.mixes
+        coefficients = self.along[:, :-1].copy()
+        coefficients[:, -1] -= self.along[:, -1]
+        grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes[1]), None)
+        return RidgeCandidates(grid, np.searchsorted(self.shares, mixes.shares), mixes.tilts)
 
     def _leave_unlabeled(self, parts: AnyArray) -> None:
         """Rows without a label, by the models of all rows."""
         unlabeled = np.flatnonzero(self.training.codes < 0)
         g = np.moveaxis(rows_times(self.along, self.turned[0][unlabeled].T), 1, 0)
-        parts[:, :, unlabeled] = self._without(g, self._leverage(unlabeled), unlabeled, self.q)
+        g[-2] -= self.scale * g[-1]
+        leverage = self._leverage(unlabeled)
+        parts[:, :, unlabeled] = self._without(g[:-1], leverage, unlabeled, self.q, self.scale)
 
     def _leverage(self, unlabeled: AnyArray) -> AnyArray:
         """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ less what labelled rows take off it."""
         rows, inverse, _ = self.turned
         whole = inverse @ np.square(rows[unlabeled]).T
-        taken = np.sum(self.near * self.solved[:, :, self.signs.shape[1] + 1 :], axis=1)
+        taken = np.sum(self.near * self.solved[:, :, self.signs.shape[1] + 2 :], axis=1)
         if len(self.checked) == len(unlabeled):
             return whole - taken
         kept = 1 - taken.sum(axis=1) / whole[:, self.checked].sum(axis=1)
         return whole * kept[:, None]
 
-    def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray) -> AnyArray:
-        """g (K + 1, points, n) of these rows, once they are taken out of what was learnt from."""
+    def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray, of_u: float) -> AnyArray:
+        """g (K + 1, points, n) of these rows, once they are taken out of what was learnt from, U being scaled."""
         s, _ = self.points
         every = np.zeros((len(self.training.outputs) + 2, len(self.training.codes)))  # β of outputs, q, U's share
         every[:-2, self.training.labeled] = (q[:, None] * self.signs).T
         every[-2, self.training.labeled], every[-1] = q, self.u
         _, number = np.unique(self.alike, return_inverse=True)
         total = np.array([np.bincount(number, weights=one)[number[rows]] for one in every])
-        taken = np.concatenate([total[:-2], [total[-2] - total[-1]]])  # of every output, and of the slope
+        taken = np.concatenate([total[:-2], [total[-2] - of_u * total[-1]]])  # of every output, and of the slope
         part = np.outer(1 - s, total[-2]) + np.outer(s, total[-1])
         return (g - taken[:, None] * leverage) / (1 - part * leverage)
