@@ -269,7 +269,8 @@ def report(rows: list[dict[str, Any]], costs: list[dict[str, Any]]) -> str:
         words = (
             "Processor seconds, the least of three fits to one draw of each set, prior known. `PriorAdjusted` makes "
             "six fits of what it wraps, five\nof them to four fifths of the labels; the rest is for scores of held-out "
-            "and unlabelled rows."
+            "and unlabelled rows. The machine was busy\nwith other work, which shows in the greatest ratio of times "
+            "around a tenth of a second."
         )
         parts += ["## What fits cost", words, costs_table(costs)]
     return "\n\n".join(parts) + "\n"
