@@ -28,6 +28,16 @@ def test_the_seed_has_no_part_in_the_model(rows):
     assert np.abs(folds[0] - folds[1]).max() > 1e-3
 
 
+def test_the_order_of_many_unlabelled_rows_has_no_part_in_it_either():
+    rng = np.random.default_rng(1)
+    truth = np.concatenate([np.arange(20) % 2, rng.random(280) < 0.4])
+    X, y = rng.normal(size=(300, 3)) + truth[:, None], np.where(np.arange(300) < 20, truth, np.nan)
+    order, options = rng.permutation(300), {"alpha": [0.001, 0.1], "random_state": 0}
+    one, other = fitted((X, y), **options), fitted((X[order], y[order]), **options)
+    assert_allclose(one.search_.squared, other.search_.squared, atol=1e-9)
+    assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+
+
 def test_validation_scores_are_those_of_models_fitted_without_the_row(rows):
     X, y = rows
     fixed = {"mix": 0.4, "alpha": 0.01, "bandwidth": 1.5, "centers": X[:40]}
