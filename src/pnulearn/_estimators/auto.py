@@ -181,7 +181,8 @@ class AutoPNU(PartiallyLabeledClassifier):
     def _fit_one(self, name: str, rows: Samples, seed: int) -> Any:
         common: dict[str, Any] = {"prior": self.prior_estimate_, "sampling": self.sampling, "random_state": seed}
         if name != PNU:
-            model = PriorAdjusted(EVERYDAY[name].make(seed), cv=FOLDS if self.cv == AUTO else self.cv, **common)
+            folds = FOLDS if isinstance(self.cv, str) else self.cv
+            model = PriorAdjusted(EVERYDAY[name].make(seed), cv=folds, **common)
             weight = None if (rows.weight == 1).all() else rows.weight
             return model.fit(rows.X, Labels(np.arange(rows.n_classes), rows.codes), weight)  # in the order of codes
         own = PNUClassifier(columns="both") if self.pnu is None else clone(self.pnu)

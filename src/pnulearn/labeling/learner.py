@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._learning.settings import AUTO
 from pnulearn._problem.labels import UNLABELED, Labels
 from pnulearn.labeling.holding_out import FOLDS, HeldOut, split
 from pnulearn.labeling.lesson import Lesson
@@ -152,7 +151,7 @@ class Learner:
             weights = np.concatenate([weight, np.ones(len(unlabeled))])
             given = (self.X[np.concatenate([rows, unlabeled])], Labels(np.arange(len(known)), labels), weights)
             folds = QUICK_FOLDS if is_quick else FOLDS
-            cv = FOLDS if model.cv == AUTO else model.cv  # rows are left out by the learner itself
+            cv = FOLDS if isinstance(model.cv, str) else model.cv  # rows are left out by the learner itself
             cv = min(cv, len(codes), folds) if isinstance(cv, int) else cv
             prior = _within(prior, known) if model.prior is None else model.prior
             model.set_params(cv=cv, pos_label=None, prior=prior)
