@@ -23,7 +23,8 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from prior_cost import HALVES, LABELS, PRIORS, SETS, draw_rows, load, read, shuffled
+from prior_cost import draw_rows, load, read, shuffled
+from prior_cost_page import HALVES, LABELS, PRIORS, SETS
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB

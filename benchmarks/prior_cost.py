@@ -1,12 +1,12 @@
 """What not knowing the class prior costs, how much of it evidence brings back, and whether stated errors hold.
 
-    PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/prior_cost.py rows.jsonl --draws 2 > table.md
+    PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/prior_cost.py --draws 2 --first 30
 
 Real sets at population priors .1 to .9, with labels drawn at random from the population (if a class does not turn up,
-labelling goes on until it does) or as many of each class. Every problem is appended to rows.jsonl when it is done; a
+labelling goes on until it does) or as many of each class. Every problem is appended to the rows when it is done; a
 second run goes on where the first stopped, `--seconds` of processor time stop it between two problems, and `--draws 0`
-only prints the tables. The problems of a draw come in a random order, so that any part of them stands for all. Rules
-were chosen on every second of the sixteen sets of the paper; the others are reported apart.
+only writes results/prior-cost.md (prior_cost_page). The problems of a draw come in a random order, so that any part of
+them stands for all. Rules were chosen on every second of the paper's sixteen sets; the others are reported apart.
 """
 
 from __future__ import annotations
@@ -16,25 +16,19 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from page_section import RESULTS
+from prior_cost_page import LABELS, PRIORS, SETS, write_page
 from real_sets import real_set
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import minmax_scale
 
 from pnulearn import PNUClassifier, estimate_prior
 
-SETS = (
-    *("banana", "phoneme", "magic", "image", "susy", "german", "waveform", "ijcnn1", "g50c", "covtype", "spambase"),
-    *("splice", "phishing", "a9a", "coil2", "w8a", "breast-cancer", "digits-parity"),
-)
-HALVES = {"sets the rules were chosen on": SETS[:16:2], "the other sets": (*SETS[1:16:2], *SETS[16:])}
-PRIORS = (0.1, 0.3, 0.5, 0.7, 0.9)
-LABELS = (10, 20, 50, 100)
 Array = np.ndarray
 KEY = ("set", "prior", "labels", "unlabeled", "sampling", "draw")
 MOST_TEST_ROWS, LEAST_TEST_ROWS = 1000, 150  # of each class
@@ -44,8 +38,10 @@ RANGE = 0.1  # what a user knows who is sure of the prior within this distance
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rows", type=Path, help="JSON lines that results are appended to")
-    parser.add_argument("--draws", type=int, default=2, help="of every set, prior, size and sampling; 0 prints only")
+    parser.add_argument("--rows", type=Path, default=RESULTS / "rows" / "prior-cost.jsonl", help="JSON lines to add to")
+    parser.add_argument(
+        "--draws", type=int, default=2, help="of every set, prior, size and sampling; 0 writes the page"
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first draw, to share draws out")
     parser.add_argument("--unlabeled", type=int, default=300)
     parser.add_argument("--sets", default=",".join(SETS))
@@ -53,7 +49,8 @@ def main() -> None:
     options = parser.parse_args()
     draws = range(options.first, options.first + options.draws)
     run(options.rows, options.sets.split(","), options.unlabeled, draws, options.seconds)
-    print(report(read(options.rows)))
+    if options.rows.parent == RESULTS / "rows":
+        write_page(read(options.rows))
 
 
 def run(path: Path, sets: list[str], n_unlabeled: int, draws: range, seconds: float) -> None:
@@ -154,89 +151,6 @@ def judge(model: PNUClassifier, X_test: Array, y_test: Array, prior: float) -> d
 
 def read(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def report(rows: list[dict]) -> str:
-    heading = f"{len(rows)} problems; `python benchmarks/prior_cost.py` says how. Errors in %."
-    parts = ["# What the class prior costs", heading]
-    for n_unlabeled in sorted({row["unlabeled"] for row in rows}):
-        parts += sections([row for row in rows if row["unlabeled"] == n_unlabeled], f"{n_unlabeled:,} unlabelled rows")
-    return "\n\n".join(parts)
-
-
-def sections(rows: list[dict], size: str) -> Iterator[str]:
-    for title, names in {"all sets": SETS, **HALVES}.items():
-        yield f"## {size}, {title}"
-        yield from tables([row for row in rows if row["set"] in names])
-    yield from (f"## {size}, by prior", by_prior(rows), f"## {size}, by set", by_set(rows))
-
-
-def tables(rows: list[dict]) -> Iterator[str]:
-    """Error, gap closed, cover and bias of the stated risk, and cover of the prior's interval, by number of labels."""
-    for sampling, ways in (("random", ("before", "new", "known")), ("class", ("new", "range", "known"))):
-        lines = [
-            f"Labels {'drawn at random' if sampling == 'random' else 'by class'}:\n",
-            f"| labels | problems | {' | '.join(f'error, {way}' for way in ways)} | gap closed "
-            "| cover of risk_ 95 %, new / known | risk_ less truth, new / known | cover of the prior 90 % |",
-            "|" + "---|" * (len(ways) + 6),
-        ]
-        for n_labels in LABELS:
-            some = [row for row in rows if row["sampling"] == sampling and row["labels"] == n_labels]
-            if some:
-                lines.append(line(some, ways, n_labels))
-        yield "\n".join(lines)
-
-
-def line(rows: list[dict], ways: tuple[str, ...], n_labels: int) -> str:
-    errors = {way: 100 * np.mean([row[way]["error"] for row in rows]) for way in ways}
-    worst, better = (errors["before"], errors["new"]) if "before" in ways else (errors["new"], errors["range"])
-    gap = worst - errors["known"]
-    closed = f"{(worst - better) / gap:.0%}" if gap > 0.05 else "-"
-    cover = " / ".join(f"{np.mean(covers(rows, way)):.3f}" for way in ("new", "known"))
-    bias = " / ".join(f"{100 * np.mean(biases(rows, way)):+.1f}" for way in ("new", "known"))
-    prior = np.mean([row["new"]["prior"][1] <= row["prior"] <= row["new"]["prior"][2] for row in rows])
-    numbers = " | ".join(f"{errors[way]:.1f}" for way in ways)
-    return f"| {n_labels} | {len(rows)} | {numbers} | {closed} | {cover} | {bias} | {prior:.3f} |"
-
-
-def covers(rows: list[dict], way: str) -> list[bool]:
-    return [row[way]["risk"][1] <= row[way]["error"] <= row[way]["risk"][2] for row in rows if row[way]["risk"]]
-
-
-def biases(rows: list[dict], way: str) -> list[float]:
-    return [row[way]["risk"][0] - row[way]["error"] for row in rows if row[way]["risk"]]
-
-
-def prior_covers(rows: list[dict], sampling: str) -> list[bool]:
-    some = [(row["new"]["prior"], row["prior"]) for row in rows if row["sampling"] == sampling]
-    return [low <= prior <= high for (_, low, high), prior in some]
-
-
-def by_prior(rows: list[dict]) -> str:
-    lines = [
-        "| prior | before, at random | new | known | by class: before and new | known "
-        "| cover of the prior 90 %, by class | at random |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for prior in PRIORS:
-        some = [row for row in rows if row["prior"] == prior]
-        errors = [mean_error(some, "random", way) for way in ("before", "new", "known")]
-        errors += [mean_error(some, "class", way) for way in ("new", "known")]
-        cover = [f"{np.mean(prior_covers(some, how)):.3f}" for how in ("class", "random")]
-        lines.append(f"| {prior} | {' | '.join(errors)} | {' | '.join(cover)} |")
-    return "\n".join(lines)
-
-
-def mean_error(rows: list[dict], sampling: str, way: str) -> str:
-    return f"{100 * np.mean([row[way]['error'] for row in rows if row['sampling'] == sampling]):.1f}"
-
-
-def by_set(rows: list[dict]) -> str:
-    lines = ["| set | cover of risk_ 95 %, new | known |", "|---|---|---|"]
-    for name in dict.fromkeys(row["set"] for row in rows):
-        some = [row for row in rows if row["set"] == name]
-        lines.append(f"| {name} | {np.mean(covers(some, 'new')):.3f} | {np.mean(covers(some, 'known')):.3f} |")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":
