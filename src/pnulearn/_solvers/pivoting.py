@@ -21,9 +21,16 @@ PROMISING = 0.3  # more wrong guesses than this share of the rows are not worth 
 SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
 
-def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, max_iter: int) -> Solution | None:
+def pivot(
+    pieces: Pieces,
+    matrix: FeatureMatrix,
+    alpha: float,
+    state: AnyArray,
+    max_iter: int,
+    promising: float = PROMISING,
+) -> Solution | None:
     """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
-    rows, most_wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
+    rows, most_wrong = np.arange(len(state)), int(promising * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         resting = np.flatnonzero(state % 2)
         if len(resting) > MOST_PER_FEATURE * (matrix.features.shape[1] + 1):
