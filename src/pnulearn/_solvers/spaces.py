@@ -87,7 +87,7 @@ class CoefficientSpace:
             hessian = dsyrk(1.0, (self.matrix * np.sqrt(curvature)[:, None]).T, lower=True)
         else:
             hessian = (self.matrix.T * curvature) @ self.matrix
-        hessian[np.diag_indices_from(hessian)] += 2 * alpha * self.penalised
+        hessian.flat[:: self.size + 1] += 2 * alpha * self.penalised
         return hessian
 
     def solve(self, factor: AnyArray, gradient: AnyArray) -> AnyArray:
