@@ -35,6 +35,10 @@ class InteriorBatch:
     how far the score is above and below the kink. Where there is no jump they are all one and never move.
     """
 
+    walls: AnyArray
+    scores: AnyArray
+    gamma: AnyArray
+
     def __init__(self, members: Sequence[Member]):
         self.members = list(members)
         self.kinks = np.stack([member.pieces.kinks.T for member in members], axis=1)

@@ -61,17 +61,17 @@ def _with_the_same_rows(objectives: Sequence[Objective]) -> list[list[int]]:
 
 
 def _minimize_all(problems: list[One], matrix: FeatureMatrix) -> list[Solution]:
-    found = _near_no_kink(problems, matrix)
+    found = _without_guess(problems, matrix)
     missing = [number for number, solution in enumerate(found) if solution is None]
     for number, solution in _guided(problems, missing, matrix) if missing else ():
         found[number] = solution
     return [
-        minimize_pieces(problem[0], matrix, problem[1]) if known is None else known
-        for problem, known in zip(problems, found, strict=True)
+        minimize_pieces(pieces, matrix, alpha) if known is None else known
+        for (pieces, alpha), known in zip(problems, found, strict=True)
     ]
 
 
-def _near_no_kink(problems: list[One], matrix: FeatureMatrix) -> list[Solution | None]:
+def _without_guess(problems: list[One], matrix: FeatureMatrix) -> list[Solution | None]:
     """What pivoting settles without a guess: the large alphas, and everything where rows are almost on their own."""
     if np.abs(matrix.gram).sum() < TOUCHING * matrix.gram.trace():
         rounds, promising = WARM_ROUNDS, 1.0
@@ -90,7 +90,8 @@ def _guided(problems: list[One], missing: list[int], matrix: FeatureMatrix) -> I
             state, gap = batch.state, batch.gap
             going_on = gap > SMALLEST_GAP
             for place in np.flatnonzero((gap < PROMISING_GAP) & (np.mean(state != last, axis=1) <= SETTLED)):
-                solution = pivot(problems[left[place]][0], matrix, problems[left[place]][1], state[place], POLISH_ROUNDS)
+                pieces, alpha = problems[left[place]]
+                solution = pivot(pieces, matrix, alpha, state[place], POLISH_ROUNDS)
                 if solution is not None:
                     going_on[place] = False
                     yield int(left[place]), replace(solution, n_iter=n_iter)
@@ -113,6 +114,7 @@ def _blurred_spaces(matrix: FeatureMatrix, alphas: set[float]) -> dict[float, Sp
     spaces: dict[float, Space] = {}
     by_rows = RowSpace(matrix)
     for alpha in alphas:
-        leading = FeatureMatrix(coordinates[:, : max(1, int(np.count_nonzero(missed > BLUR * alpha)))])
-        spaces[alpha] = by_rows if leading.wide else CoefficientSpace(leading)
+        n_leading = int(np.count_nonzero(missed > BLUR * alpha))
+        leading = FeatureMatrix(coordinates[:, :n_leading])
+        spaces[alpha] = by_rows if leading.wide or not n_leading else CoefficientSpace(leading)
     return spaces
