@@ -63,8 +63,9 @@ def complete_labels(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positi
     """
     unlabeled = labels == 0
     dual = MarginDual(kernel, cost)
-    first = _labels_of_supervised_svm(kernel, labels, cost, n_positive)
-    supervised = dual.svm(first)
+    known_only = _supervised_scores(kernel, labels, cost)
+    first = with_top_positive(labels, unlabeled, known_only, n_positive)
+    supervised = dual.svm(first, first * known_only < 1)  # the support, if unlabelled rows cost next to nothing
     mixture = generate_labels(dual, first, unlabeled, supervised > 0)
     scores = kernel @ (mixture.alpha * (mixture.weight @ mixture.labels))
     relaxed = with_top_positive(first, unlabeled, scores, n_positive)
@@ -127,10 +128,11 @@ def share_of(rate: float, n_rows: int) -> int:
     return min(n_rows, max(0, math.ceil(rate * n_rows - 1e-9)))
 
 
-def _labels_of_supervised_svm(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positive: int) -> AnyArray:
+def _supervised_scores(kernel: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
+    """Of all rows, by the SVM of the labelled ones."""
     known = np.flatnonzero(labels)
     b = MarginDual(kernel[np.ix_(known, known)], cost[known]).svm(labels[known])
-    return with_top_positive(labels, labels == 0, kernel[:, known] @ (b * labels[known]), n_positive)
+    return kernel[:, known] @ (b * labels[known])
 
 
 def _mix_labelings(
