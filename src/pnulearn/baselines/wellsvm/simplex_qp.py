@@ -11,7 +11,7 @@ from pnulearn._arrays import AnyArray
 
 PATIENCE = 3  # whole exchanges allowed without progress before single ones, which must end
 NEARBY = 16  # an exchange of less than one in so many entries is solved by the factor at hand
-NARROW = 0.5  # columns of a root per entry, below which it is faster than the matrix itself
+NARROW = 0.4  # columns of a root per entry, below which it is faster than the matrix itself
 RESIDUAL, REFINEMENTS = 1e-11, 4
 
 
@@ -76,12 +76,12 @@ def simplex_qp(
 def _refine(face: _Face, free: AnyArray) -> tuple[AnyArray, AnyArray, bool]:
     """The solution on a face, the slope Q b − 1, and whether that vanishes on the face, as far as it can."""
     b = face.solve(free)
-    slope = face.Q @ b - 1
+    slope = face.slope(b)
     for _ in range(REFINEMENTS if face.root is not None else 0):
         if np.abs(slope[free]).max(initial=0) <= RESIDUAL:
             return b, slope, True
         b -= face.solve(free, slope)
-        slope = face.Q @ b - 1
+        slope = face.slope(b)
     return b, slope, face.root is None
 
 
@@ -95,7 +95,7 @@ class _Face:
         self.Q, self.free, self.rows = Q, free, np.flatnonzero(free)
         m, n = len(self.rows), len(Q)
         self.border: _Border | None = None
-        self.root = None
+        self.root, self.wide = None, Q
         if root is not None and root.columns.shape[1] < NARROW * m:
             self.root = Root(root.columns[self.rows], root.diagonal[self.rows])
             scaled = self.root.columns / np.sqrt(self.root.diagonal)[:, None]
@@ -106,8 +106,8 @@ class _Face:
             if m == n:
                 np.copyto(block, Q)
             else:  # "clip" never clips here; with the default, NumPy would fill fresh memory first.
-                wide = np.take(Q, self.rows, axis=0, out=scratch[0, : m * n].reshape(m, n), mode="clip")
-                np.take(wide, self.rows, axis=1, out=block, mode="clip")
+                self.wide = np.take(Q, self.rows, axis=0, out=scratch[0, : m * n].reshape(m, n), mode="clip")
+                np.take(self.wide, self.rows, axis=1, out=block, mode="clip")
         self.factor: AnyArray = block
         if m:
             self.factor, failed = lapack.dpotrf(block.T, lower=1, overwrite_a=1, clean=0)
@@ -117,6 +117,14 @@ class _Face:
     def distance(self, free: AnyArray) -> int:
         """How many entries are free in one of the two sets only."""
         return int(np.count_nonzero(free != self.free))
+
+    def slope(self, b: AnyArray) -> AnyArray:
+        """Q b − 1 from the rows of Q that are at hand, where most of the others do not count."""
+        if len(self.wide) == len(self.Q):
+            return self.Q @ b - 1
+        added = np.flatnonzero((b != 0) & ~self.free)
+        slope = b[self.rows] @ self.wide - 1
+        return slope + b[added] @ self.Q[added] if len(added) else slope
 
     def solve(self, free: AnyArray, right: AnyArray | None = None) -> AnyArray:
         """The solution of Q b = right, or 1, for another set of free entries."""
