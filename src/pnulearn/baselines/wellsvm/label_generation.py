@@ -129,14 +129,15 @@ def violated_labels(dual: MarginDual, alpha: AnyArray, start: AnyArray, unlabele
     H is positive semi-definite, so every step increases the value; the number of positives stays that of `start`.
     """
     labels, n_positive = start, int(np.sum(start[unlabeled] > 0))
-    value = dual.label_values(alpha, labels[None])[0]
+    slope = alpha * (dual.kernel @ (alpha * labels))
     while True:
-        slope = alpha * (dual.kernel @ (alpha * labels))
         moved = with_top_positive(labels, unlabeled, slope, n_positive)
-        new_value = dual.label_values(alpha, moved[None])[0]
-        if new_value <= value * (1 + 1e-12):
+        if (moved == labels).all():
             return labels
-        labels, value = moved, new_value
+        new_slope = alpha * (dual.kernel @ (alpha * moved))
+        if moved @ new_slope <= labels @ slope * (1 + 1e-12):
+            return labels
+        labels, slope = moved, new_slope
 
 
 def with_top_positive(labels: AnyArray, unlabeled: AnyArray, scores: AnyArray, n_positive: int) -> AnyArray:

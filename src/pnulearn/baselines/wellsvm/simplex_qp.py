@@ -113,6 +113,7 @@ class _Face:
             self.factor, failed = lapack.dpotrf(block.T, lower=1, overwrite_a=1, clean=0)
             if failed:
                 raise LinAlgError("The programme is not strictly convex.")
+        self.centre = self._solved(np.ones((m, 1)))[:, 0]
 
     def distance(self, free: AnyArray) -> int:
         """How many entries are free in one of the two sets only."""
@@ -128,16 +129,15 @@ class _Face:
 
     def solve(self, free: AnyArray, right: AnyArray | None = None) -> AnyArray:
         """The solution of Q b = right, or 1, for another set of free entries."""
-        right = np.ones(len(self.Q)) if right is None else right
         b = np.zeros(len(self.Q))
-        b[self.rows] = centre = self._solved(right[self.rows, None])[:, 0]
+        b[self.rows] = centre = self.centre if right is None else self._solved(right[self.rows, None])[:, 0]
         if not self.distance(free):
             return b
         if self.border is None or (self.border.free != free).any():
             self.border = self._bordered(free)
         _, added, columns, inward, schur = self.border
         wanted = np.zeros(len(schur))
-        wanted[: len(added)] = right[added]
+        wanted[: len(added)] = 1 if right is None else right[added]
         rest = solve(schur, wanted - columns.T @ centre, check_finite=False)
         b[self.rows] -= inward @ rest
         b[added] = rest[: len(added)]
