@@ -24,7 +24,7 @@ from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.low_rank import Axes, rows_times, weighted_grams
 from pnulearn._solvers.ridge import RidgeCandidates, arrange, natural_unit
 
-EXACT = 128  # rows of U of which labelled rows' part in the leverage is worked out; it is the same share of the others'
+EXACT = 64  # rows of U of which labelled rows' part in the leverage is worked out; it is the same share of the others'
 LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
 MOST_LABELED = 200  # beyond, a small system per grid point costs more than folds do
 LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
