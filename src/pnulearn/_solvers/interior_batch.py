@@ -107,7 +107,8 @@ class InteriorBatch:
     def _begin(self) -> None:
         """With ridge fits to rounded corners, as wide as scores would roam if only the penalty held them."""
         unheld = self.jumps.sum(axis=0) / 2 - self.slope
-        roam = _Systems(self.members, np.zeros_like(unheld)).scores(unheld)
+        roam = np.stack([one.space.scores(one.space.push(row)) for one, row in zip(self.members, unheld, strict=True)])
+        roam /= np.array([[2 * one.alpha] for one in self.members])
         width = np.maximum(SMALLEST_WIDTH, np.sqrt(np.abs(roam).mean(axis=1)))[:, None]
         stiffness = self.jumps / (2 * width)
         systems = _Systems(self.members, stiffness.sum(axis=0))
@@ -131,8 +132,7 @@ class _Systems:
         """How scores change (B, n)."""
         moved = np.empty_like(push)
         for place, (one, factor) in enumerate(zip(self.members, self.factors, strict=True)):
-            gradient = one.space.gradient(push[place], 0.0, np.zeros(one.space.size))
-            moved[place] = one.space.scores(one.space.solve(factor, gradient))
+            moved[place] = one.space.scores(one.space.solve(factor, one.space.push(push[place])))
         return moved
 
 

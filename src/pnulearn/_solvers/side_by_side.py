@@ -24,12 +24,13 @@ from pnulearn._solvers.spaces import CoefficientSpace, RowSpace, Space
 
 STRANGERS = 0.25  # tilts so far apart: the state of a row in one problem says little of another
 MOST_ROWS = 2000  # whose inner products are kept
-BLUR = 0.3  # of alpha: coordinates that move no inner product by more can wait until a guess is made exact
+BLUR = 1.0  # of alpha: coordinates that move no inner product by more can wait until a guess is made exact
 TOUCHING = 10  # inner products of a row with all others, over its own: below that rows are almost on their own
 COLD_ROUNDS = 2
-SETTLED = 0.02  # the share of rows whose state may still change from one interior point to the next
+SETTLED = 0.01  # the share of rows whose state may still change from one interior point to the next
 PROMISING_GAP, SMALLEST_GAP = 3e-2, 1e-9
 MAX_STEPS = 30
+NEGLIGIBLE = 0.1  # what a guess's Hessian may miss, relative to the rest of it
 One = tuple[Pieces, float]
 
 
@@ -77,7 +78,15 @@ def _without_guess(problems: list[One], matrix: FeatureMatrix) -> list[Solution 
         rounds, promising = WARM_ROUNDS, 1.0
     else:
         rounds, promising = COLD_ROUNDS, PROMISING
-    return [pivot(pieces, matrix, alpha, between_kinks(pieces), rounds, promising) for pieces, alpha in problems]
+    found: list[Solution | None] = [None] * len(problems)
+    for alpha in sorted({alpha for _, alpha in problems}, reverse=True):
+        members = [number for number, problem in enumerate(problems) if problem[1] == alpha]
+        for number in members:
+            pieces = problems[number][0]
+            found[number] = pivot(pieces, matrix, alpha, between_kinks(pieces), rounds, promising)
+        if promising < 1 and all(found[number] is None for number in members):
+            break  # smaller ones would fail too
+    return found
 
 
 def _guided(problems: list[One], missing: list[int], matrix: FeatureMatrix) -> Iterator[tuple[int, Solution]]:
@@ -112,7 +121,7 @@ def _blurred_spaces(matrix: FeatureMatrix, alphas: set[float]) -> dict[float, Sp
     coordinates[order - 1] = np.tril(factor[:, :rank])
     missed = factor.diagonal()[:rank] ** 2  # the greatest error before a coordinate joins, falling
     spaces: dict[float, Space] = {}
-    by_rows = RowSpace(matrix)
+    by_rows = RowSpace(matrix, NEGLIGIBLE)
     for alpha in alphas:
         n_leading = int(np.count_nonzero(missed > BLUR * alpha))
         leading = FeatureMatrix(coordinates[:, :n_leading])
