@@ -20,7 +20,7 @@ def problem(seed=0, n_labeled=8, n_unlabeled=20, shift=0.7):
 
 
 def first_labels(kernel, signs, cost, n_positive):
-    return lg._labels_of_supervised_svm(kernel, signs, cost, n_positive)
+    return lg.with_top_positive(signs, signs == 0, lg._supervised_scores(kernel, signs, cost), n_positive)
 
 
 def relaxed_value(kernel, labels, weight, cost):

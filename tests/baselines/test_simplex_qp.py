@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from pnulearn.baselines.wellsvm.simplex_qp import _Face, nonnegative_qp, scratch_for, simplex_qp
+from pnulearn.baselines.wellsvm.simplex_qp import Root, _Face, nonnegative_qp, scratch_for, simplex_qp
 
 
 def random_hessian(seed, n=40):
@@ -69,3 +69,14 @@ def test_one_scratch_serves_many_programmes():
     for seed in range(3):
         Q = random_hessian(seed)
         assert_allclose(nonnegative_qp(Q, scratch=scratch), nonnegative_qp(Q), atol=1e-12)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-7, 0.3])  # exact, refined, and of no use
+def test_a_root_changes_nothing_but_the_work(error):
+    rng = np.random.default_rng(2)
+    columns, diagonal = rng.normal(size=(60, 5)), rng.uniform(0.01, 1, size=60)
+    Q = columns @ columns.T + np.diag(diagonal)
+    near = Root(columns + error * rng.normal(size=columns.shape), diagonal)
+    found = nonnegative_qp(Q, root=near)
+    assert_allclose(found, nonnegative_qp(Q), atol=1e-9)
+    assert 0 < np.count_nonzero(found) < len(Q)

@@ -43,7 +43,7 @@ def minimize_hinge(objective: Objective, features: AnyArray, alpha: float, *, in
 
 def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None = None) -> Solution:
     """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α."""
-    guess = 2 * (pieces.kinks > 0).sum(axis=1) if near is None else near.state  # far from all kinks if α is large
+    guess = between_kinks(pieces) if near is None else near.state
     found = pivot(pieces, matrix, alpha, guess, WARM_ROUNDS)
     if found is None and near is not None:
         followed = follow(near, pieces, matrix, alpha)
@@ -62,6 +62,11 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
             break
     coef = held_coefficients(point, matrix, alpha)
     return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP, pieces)
+
+
+def between_kinks(pieces: Pieces) -> AnyArray:
+    """The states of rows whose scores are all zero, which is far from all kinks, as they are if α is large."""
+    return 2 * (pieces.kinks > 0).sum(axis=1)
 
 
 def _sharpened(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None) -> Solution | None:

@@ -20,6 +20,7 @@ from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Minimum, Objective, objective, shares_in_means
 from pnulearn._solvers.pieces import Solution, convex_pieces
 from pnulearn._solvers.ridge import natural_unit, quadratic_candidates, squared_candidates
+from pnulearn._solvers.side_by_side import minimize_side_by_side, suits_side_by_side
 from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Loss
 
@@ -115,6 +116,8 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
     shares = shares_in_means(training.codes, training.weight, training.population, training.prior, own)
     family = risks.punu if training.mixes.risk == "punu" else risks.pnu
     objectives = [objective(family(training.prior[own], value), loss, shares) for value in training.mixes.values]
+    if loss.convex and loss.kinks and suits_side_by_side(training.mixes.tilts, len(shares[0]), training.intercept):
+        return list(minimize_side_by_side(objectives, training.features, training.alphas))
     rows = np.flatnonzero(np.any([terms.used for terms in objectives], axis=0))  # PN leaves U out, PU leaves N out
     objectives = [terms.take(rows) for terms in objectives]
     solver = _Solver(loss, training, output, rows)

@@ -10,6 +10,8 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.objectives import Minimum, Objective
 
+SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -29,6 +31,12 @@ class Pieces:
         """Multipliers above the first kink, between the first and the second, and so on; shape (n, kinks + 1)."""
         steps = np.concatenate([-self.slope[:, None], self.jumps], axis=1)
         return np.cumsum(steps, axis=1)
+
+    @cached_property
+    def edges(self) -> tuple[AnyArray, AnyArray]:
+        """Kinks less and plus what a score at rest may be off, (kinks, n): sums along a short last axis are slow."""
+        slack = SLACK * (1 + np.abs(self.kinks.T))
+        return self.kinks.T - slack, self.kinks.T + slack
 
     def value(self, scores: AnyArray) -> float:
         """The objective, without penalty and constants."""

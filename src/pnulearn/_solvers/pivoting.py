@@ -12,18 +12,24 @@ from scipy.linalg import LinAlgError
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.pieces import Pieces, Solution
+from pnulearn._solvers.pieces import SLACK, Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2
 MOST_PER_FEATURE = 2  # scores at rest: more than there are features cannot, unless rows are equal
 PROMISING = 0.3  # more wrong guesses than this share of the rows are not worth correcting
-SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
 
 
-def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, max_iter: int) -> Solution | None:
+def pivot(
+    pieces: Pieces,
+    matrix: FeatureMatrix,
+    alpha: float,
+    state: AnyArray,
+    max_iter: int,
+    promising: float = PROMISING,
+) -> Solution | None:
     """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
-    rows, most_wrong = np.arange(len(state)), int(PROMISING * len(state)) + 2
+    rows, most_wrong = np.arange(len(state)), int(promising * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         resting = np.flatnonzero(state % 2)
         if len(resting) > MOST_PER_FEATURE * (matrix.features.shape[1] + 1):
@@ -75,9 +81,8 @@ def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray
 def _correct(pieces: Pieces, state: AnyArray, resting: AnyArray, scores: AnyArray, beta: AnyArray) -> AnyArray:
     """Scores that crossed a kink rest on it; multipliers that left their range fall on its end."""
     place = state // 2
-    slack = SLACK * (1 + np.abs(pieces.kinks))
-    least = (scores[:, None] < pieces.kinks - slack).sum(axis=1)
-    most = (scores[:, None] < pieces.kinks + slack).sum(axis=1)
+    low_edge, high_edge = pieces.edges
+    least, most = (scores < low_edge).sum(axis=0), (scores < high_edge).sum(axis=0)
     new = np.where(least > place, 2 * place + 1, np.where(most < place, 2 * place - 1, state))
     j = place[resting]
     low, high = pieces.levels[resting, j], pieces.levels[resting, j + 1]

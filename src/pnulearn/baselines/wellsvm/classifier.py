@@ -12,7 +12,7 @@ from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
-from pnulearn.baselines.wellsvm.label_generation import complete_labels, share_of
+from pnulearn.baselines.wellsvm.label_generation import complete_labels, kernel_root, share_of
 
 WORK = 40  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
 
@@ -70,7 +70,8 @@ class WellSVM(Rival):
                 UserWarning,
                 stacklevel=2,
             )
+        root = kernel_root(training.gram)
         for candidate in grid:
             cost = np.where(signs == 0, float(candidate["C_unlabeled"]), float(candidate["C"]))
-            labels, coef = complete_labels(training.gram, signs, cost, n_positive)
+            labels, coef = complete_labels(training.gram, signs, cost, n_positive, root)
             yield {"dual_coef": coef, "intercept": 0.0, "transduction": self.classes_[(labels > 0).astype(int)]}

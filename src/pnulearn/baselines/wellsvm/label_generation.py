@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 
 from pnulearn._arrays import AnyArray
-from pnulearn.baselines.wellsvm.simplex_qp import nonnegative_qp, scratch_for, simplex_qp
+from pnulearn.baselines.wellsvm.simplex_qp import NARROW, Root, nonnegative_qp, scratch_for, simplex_qp
 
 GAIN = 1e-3  # relative progress below which label generation and mixing stop
+NEGLIGIBLE = 1e-10  # of a kernel's entries: solutions are refined, this decides how often
 NEWCOMER = 0.1  # weight with which a new label vector enters the mixture
 
 
@@ -27,20 +29,22 @@ class Mixture:
 class MarginDual:
     """Squared-hinge SVMs without bias that share a kernel and costs C_i, and the memory for their matrices.
 
-    Their dual Hessian is K ∘ Σ_t μ_t y_t y_t' + diag(1/C).
+    Their dual Hessian is K ∘ Σ_t μ_t y_t y_t' + diag(1/C). A narrow root R of the kernel, K ≈ RR', makes them faster.
     """
 
-    def __init__(self, kernel: AnyArray, cost: AnyArray):
-        self.kernel, self.cost = kernel, cost
+    def __init__(self, kernel: AnyArray, cost: AnyArray, root: AnyArray | None = None):
+        self.kernel, self.cost, self.root = kernel, cost, root
         self._hessian, self._scratch = np.empty_like(kernel), scratch_for(len(kernel))
 
     def svm(self, labels: AnyArray, support: AnyArray | None = None) -> AnyArray:
         """Dual weights b ≥ 0: f = Σ_i b_i y_i k(x_i, ·) minimises ½|f|² + Σ_i C_i/2 max(0, 1 − y_i f(x_i))²."""
-        return nonnegative_qp(self.hessian(labels[None], np.ones(1)), support, self._scratch)
+        one = labels[None], np.ones(1)
+        return nonnegative_qp(self.hessian(*one), support, self._scratch, self._hessian_root(*one))
 
     def mixed(self, labels: AnyArray, weight: AnyArray, support: AnyArray | None = None) -> tuple[AnyArray, float]:
         """arg min and min over a in the simplex of ½ a'(hessian)a."""
-        return simplex_qp(self.hessian(labels, weight), support, self._scratch)
+        root = self._hessian_root(labels, weight)
+        return simplex_qp(self.hessian(labels, weight), support, self._scratch, root)
 
     def hessian(self, labels: AnyArray, weight: AnyArray) -> AnyArray:
         """Of a mixture of label vectors; overwritten by the next one."""
@@ -49,22 +53,44 @@ class MarginDual:
         self._hessian[np.diag_indices_from(self._hessian)] += 1 / self.cost
         return self._hessian
 
+    def _hessian_root(self, labels: AnyArray, weight: AnyArray) -> Root | None:
+        """√μ_t y_t ∘ R for every label vector side by side, if these are few enough."""
+        if self.root is None or len(weight) * self.root.shape[1] >= NARROW * len(self.kernel):
+            return None
+        factors = labels.T * np.sqrt(weight)
+        columns = (factors[:, :, None] * self.root[:, None, :]).reshape(len(self.kernel), -1)
+        return Root(columns, 1 / self.cost)
+
     def label_values(self, alpha: AnyArray, labels: AnyArray) -> AnyArray:
         """(a∘y)'K(a∘y) for every row y of `labels`."""
         signed = labels * alpha
         return np.einsum("ti,ti->t", signed, signed @ self.kernel)
 
 
-def complete_labels(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positive: int) -> tuple[AnyArray, AnyArray]:
+def kernel_root(kernel: AnyArray) -> AnyArray | None:
+    """R with K = RR' up to `NEGLIGIBLE` in every entry, if it has few columns: smooth kernels do."""
+    factor, order, rank, _ = lapack.dpstrf(kernel, lower=1, tol=NEGLIGIBLE)
+    if rank >= NARROW * len(kernel):
+        return None
+    root = np.empty((len(kernel), rank))
+    root[order - 1] = np.tril(factor[:, :rank])
+    return root
+
+
+def complete_labels(
+    kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positive: int, root: AnyArray | None = None
+) -> tuple[AnyArray, AnyArray]:
     """Labels for all rows, and coefficients c of f(x) = Σ_i c_i k(x_i, x).
 
     labels : +1, −1, and 0 for the unlabelled rows, of which exactly `n_positive` become positive.
     cost : C_i of every row, in Σ_i C_i/2 max(0, 1 − y_i f(x_i))² + ½ |f|².
+    root : the `kernel_root`, if there is one.
     """
     unlabeled = labels == 0
-    dual = MarginDual(kernel, cost)
-    first = _labels_of_supervised_svm(kernel, labels, cost, n_positive)
-    supervised = dual.svm(first)
+    dual = MarginDual(kernel, cost, root)
+    known_only = _supervised_scores(kernel, labels, cost)
+    first = with_top_positive(labels, unlabeled, known_only, n_positive)
+    supervised = dual.svm(first, first * known_only < 1)  # the support, if unlabelled rows cost next to nothing
     mixture = generate_labels(dual, first, unlabeled, supervised > 0)
     scores = kernel @ (mixture.alpha * (mixture.weight @ mixture.labels))
     relaxed = with_top_positive(first, unlabeled, scores, n_positive)
@@ -103,14 +129,15 @@ def violated_labels(dual: MarginDual, alpha: AnyArray, start: AnyArray, unlabele
     H is positive semi-definite, so every step increases the value; the number of positives stays that of `start`.
     """
     labels, n_positive = start, int(np.sum(start[unlabeled] > 0))
-    value = dual.label_values(alpha, labels[None])[0]
+    slope = alpha * (dual.kernel @ (alpha * labels))
     while True:
-        slope = alpha * (dual.kernel @ (alpha * labels))
         moved = with_top_positive(labels, unlabeled, slope, n_positive)
-        new_value = dual.label_values(alpha, moved[None])[0]
-        if new_value <= value * (1 + 1e-12):
+        if (moved == labels).all():
             return labels
-        labels, value = moved, new_value
+        new_slope = alpha * (dual.kernel @ (alpha * moved))
+        if moved @ new_slope <= labels @ slope * (1 + 1e-12):
+            return labels
+        labels, slope = moved, new_slope
 
 
 def with_top_positive(labels: AnyArray, unlabeled: AnyArray, scores: AnyArray, n_positive: int) -> AnyArray:
@@ -127,10 +154,11 @@ def share_of(rate: float, n_rows: int) -> int:
     return min(n_rows, max(0, math.ceil(rate * n_rows - 1e-9)))
 
 
-def _labels_of_supervised_svm(kernel: AnyArray, labels: AnyArray, cost: AnyArray, n_positive: int) -> AnyArray:
+def _supervised_scores(kernel: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
+    """Of all rows, by the SVM of the labelled ones."""
     known = np.flatnonzero(labels)
     b = MarginDual(kernel[np.ix_(known, known)], cost[known]).svm(labels[known])
-    return with_top_positive(labels, labels == 0, kernel[:, known] @ (b * labels[known]), n_positive)
+    return kernel[:, known] @ (b * labels[known])
 
 
 def _mix_labelings(
