@@ -16,6 +16,7 @@ HALVES = {"sets the rules were chosen on": SETS[:16:2], "the other sets": (*SETS
 PRIORS = (0.1, 0.3, 0.5, 0.7, 0.9)
 LABELS = (10, 20, 50, 100)
 WAYS = {"random": ("before", "new", "known"), "class": ("new", "range", "known")}  # the worst, better, the best
+UNSEEN = 30  # the first draw that came after all rules
 WORDS = {"random": "at random", "class": "by class"}
 Rows = list[dict]
 Cell = Callable[[Rows], str]
@@ -25,6 +26,7 @@ def write_page(rows: Rows) -> None:
     """Aims and tables; what is written beside them stays."""
     page = RESULTS / "prior-cost.md"
     write_section(page, "Aims", aims(rows))
+    write_section(page, "Aims, draws that no rule has seen", aims([row for row in rows if row["draw"] >= UNSEEN]))
     for n_unlabeled in sorted({row["unlabeled"] for row in rows}):
         some = [row for row in rows if row["unlabeled"] == n_unlabeled]
         for title, text in sections(some, f"{n_unlabeled:,} unlabelled rows"):

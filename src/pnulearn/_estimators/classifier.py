@@ -113,7 +113,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         every candidate with its validation results.
     risk_
         validation risk of the final model with standard error and interval (two classes). Its 95 % interval held the
-        truth in 92 to 99 % of fits with a known prior and in 93 to 98 % with an unknown one (results/prior-cost.md).
+        truth in 94 to 99 % of fits with a known prior and in 94 to 97 % with an unknown one (results/prior-cost.md).
     decisions_
         how many held-out rows of every class, and of those that stand for the population, were called each class, as an
         array (classes + 1, classes); `pnulearn.metrics.judge_decisions` reads precision, recall and lift off it.
