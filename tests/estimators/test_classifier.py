@@ -52,8 +52,9 @@ def test_swapping_classes_with_prior_and_mix_mirrored_flips_the_sign(gaussians, 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("sampling", ["case_control", "single_set"])
-def test_weights_equal_repeated_rows_in_any_order(gaussians, kernel, sampling):
-    X, y = gaussians(n_unlabeled=50)
+@pytest.mark.parametrize("n_unlabeled", [50, 150])  # fewer and more than rows whose leverage is exact
+def test_weights_equal_repeated_rows_in_any_order(gaussians, kernel, sampling, n_unlabeled):
+    X, y = gaussians(n_unlabeled=n_unlabeled)
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 4, size=len(y))
     rows = rng.permutation(np.repeat(np.arange(len(y)), weight))

@@ -24,7 +24,7 @@ from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.low_rank import Axes, rows_times, weighted_grams
 from pnulearn._solvers.ridge import RidgeCandidates, arrange, natural_unit
 
-EXACT = 64  # rows of U of which labelled rows' part in the leverage is worked out; it is the same share of the others'
+EXACT = 64  # kinds of rows of U of which labels' part in the leverage is worked out; the others have the same share
 LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
 MOST_LABELED = 200  # beyond, a small system per grid point costs more than folds do
 LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
@@ -158,9 +158,16 @@ class LeftOut:
         parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q, of_u)
 
     @cached_property
+    def kinds(self) -> tuple[AnyArray, AnyArray]:
+        """One unlabelled row of every kind, and the kind of every unlabelled row."""
+        unlabeled = np.flatnonzero(self.training.codes < 0)
+        _, first, number = np.unique(self.alike[unlabeled], return_index=True, return_inverse=True)
+        return unlabeled[first], number
+
+    @cached_property
     def checked(self) -> AnyArray:
-        """Numbers of some unlabelled rows, evenly spaced by length, so that neither order nor seed matters."""
-        lengths = np.square(self.turned[0][self.training.codes < 0]).sum(axis=1)
+        """Some of these kinds, evenly spaced by length, so that neither order nor seed nor repetition matters."""
+        lengths = np.square(self.turned[0][self.kinds[0]]).sum(axis=1)
         places = np.unique(np.linspace(0, len(lengths) - 1, EXACT).astype(int)) if len(lengths) else slice(0)
         return np.argsort(lengths, kind="stable")[places]
 
@@ -168,7 +175,7 @@ class LeftOut:
     def near(self) -> AnyArray:
         """F′B⁻¹φ of the checked rows (points, r, checked)."""
         rows, inverse, _ = self.turned
-        some = rows[np.flatnonzero(self.training.codes < 0)[self.checked]]
+        some = rows[self.kinds[0][self.checked]]
         return (rows[self.training.labeled] * inverse[:, None, :]) @ some.T
 
     @cached_property
@@ -210,19 +217,18 @@ class LeftOut:
         unlabeled = np.flatnonzero(self.training.codes < 0)
         g = np.moveaxis(rows_times(self.along, self.turned[0][unlabeled].T), 1, 0)
         g[-2] -= self.scale * g[-1]
-        leverage = self._leverage(unlabeled)
-        parts[:, :, unlabeled] = self._without(g[:-1], leverage, unlabeled, self.q, self.scale)
+        parts[:, :, unlabeled] = self._without(g[:-1], self._leverage(), unlabeled, self.q, self.scale)
 
-    def _leverage(self, unlabeled: AnyArray) -> AnyArray:
+    def _leverage(self) -> AnyArray:
         """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ less what labelled rows take off it."""
-        rows, inverse, _ = self.turned
-        whole = inverse @ np.square(rows[unlabeled]).T
+        (rows, inverse, _), (first, number) = self.turned, self.kinds
+        whole = inverse @ np.square(rows[first]).T
         taken = np.sum(self.near * self.solved[:, :, self.signs.shape[1] + 2 :], axis=1)
-        if len(self.checked) == len(unlabeled):
+        if len(self.checked) == len(first):
             whole[:, self.checked] -= taken
-            return whole
-        kept = 1 - taken.sum(axis=1) / whole[:, self.checked].sum(axis=1)
-        return whole * kept[:, None]
+        else:
+            whole *= 1 - (taken.sum(axis=1) / whole[:, self.checked].sum(axis=1))[:, None]
+        return whole[:, number]
 
     def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray, of_u: float) -> AnyArray:
         """g (K + 1, points, n) of these rows, once they are taken out of what was learnt from, U being scaled."""
