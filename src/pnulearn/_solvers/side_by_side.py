@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, lapack
+from scipy.linalg import LinAlgError
 
 from pnulearn._arrays import AnyArray
+from pnulearn._solvers.cholesky import narrow_root
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import POLISH_ROUNDS, WARM_ROUNDS, between_kinks, minimize_pieces
 from pnulearn._solvers.interior_batch import InteriorBatch, Member
@@ -116,10 +117,8 @@ def _blurred_spaces(matrix: FeatureMatrix, alphas: set[float]) -> dict[float, Sp
 
     If no inner product is off by more than δ, no score is by more than δ Σ|β| / 2α, and Σ|β| is about one.
     """
-    factor, order, rank, _ = lapack.dpstrf(matrix.gram, lower=1, tol=BLUR * min(alphas))
-    coordinates = np.empty((len(order), rank))
-    coordinates[order - 1] = np.tril(factor[:, :rank])
-    missed = factor.diagonal()[:rank] ** 2  # the greatest error before a coordinate joins, falling
+    coordinates = narrow_root(matrix.gram, BLUR * min(alphas))
+    missed = coordinates.max(axis=0, initial=0) ** 2
     spaces: dict[float, Space] = {}
     by_rows = RowSpace(matrix, NEGLIGIBLE)
     for alpha in alphas:

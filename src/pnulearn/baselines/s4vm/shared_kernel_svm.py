@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, lapack, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from pnulearn._arrays import AnyArray
+from pnulearn._solvers.cholesky import narrow_root
 
 RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterations
 CHECK_EVERY, CHECK_SHARE = 10, 0.25  # steps between two looks at the gap: that many, or that share of those done
@@ -104,12 +105,8 @@ class SharedKernelSVM:
     @cached_property
     def _columns(self) -> AnyArray | None:
         """F with K = FF′, if it has few columns."""
-        factor, pivots, rank, _ = lapack.dpstrf(self.kernel, lower=1, tol=NEGLIGIBLE * self.kernel.diagonal().max())
-        if rank > WORTHWHILE * len(self.kernel):
-            return None
-        F = np.empty((len(self.kernel), rank))
-        F[pivots - 1] = np.tril(factor)[:, :rank]
-        return F
+        F = narrow_root(self.kernel, NEGLIGIBLE * self.kernel.diagonal().max())
+        return F if F.shape[1] <= WORTHWHILE * len(self.kernel) else None
 
     def solve(
         self, labels: AnyArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS

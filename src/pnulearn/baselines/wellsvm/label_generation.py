@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from pnulearn._arrays import AnyArray
+from pnulearn._solvers.cholesky import narrow_root
 from pnulearn.baselines.wellsvm.simplex_qp import NARROW, Root, nonnegative_qp, scratch_for, simplex_qp
 
 GAIN = 1e-3  # relative progress below which label generation and mixing stop
@@ -69,12 +69,8 @@ class MarginDual:
 
 def kernel_root(kernel: AnyArray) -> AnyArray | None:
     """R with K = RR' up to `NEGLIGIBLE` in every entry, if it has few columns: smooth kernels do."""
-    factor, order, rank, _ = lapack.dpstrf(kernel, lower=1, tol=NEGLIGIBLE)
-    if rank >= NARROW * len(kernel):
-        return None
-    root = np.empty((len(kernel), rank))
-    root[order - 1] = np.tril(factor[:, :rank])
-    return root
+    root = narrow_root(kernel, NEGLIGIBLE)
+    return root if root.shape[1] < NARROW * len(kernel) else None
 
 
 def complete_labels(
