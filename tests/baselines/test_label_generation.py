@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
@@ -24,7 +25,15 @@ def first_labels(kernel, signs, cost, n_positive):
 
 
 def relaxed_value(kernel, labels, weight, cost):
-    return lg.MarginDual(kernel, cost).mixed(labels, weight)[1]
+    return lg.MarginDual(kernel, cost).mixed(labels, weight).value
+
+
+def random_labels(kernel, signs, cost, n_vectors, seed=0):
+    rng = np.random.default_rng(seed)
+    first = first_labels(kernel, signs, cost, 10)
+    return np.array(
+        [lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(n_vectors)]
+    )
 
 
 def test_squared_hinge_svm_is_the_one_of_liblinear():
@@ -39,7 +48,8 @@ def test_squared_hinge_svm_is_the_one_of_liblinear():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_value_never_falls_as_label_vectors_are_added(seed):
-    kernel, signs, cost, _ = problem(seed, n_unlabeled=60)
+    kernel, signs, _, _ = problem(seed, n_unlabeled=60)
+    cost = np.ones(len(signs))
     noise = np.random.default_rng(seed).normal(size=len(signs))
     mixture = lg.generate_labels(
         lg.MarginDual(kernel, cost), lg.with_top_positive(signs, signs == 0, noise, 30), signs == 0
@@ -51,26 +61,77 @@ def test_the_value_never_falls_as_label_vectors_are_added(seed):
     assert_allclose(mixture.values[-1], relaxed_value(kernel, mixture.labels, mixture.weight, cost))
 
 
-def test_the_mixture_is_within_a_percent_of_the_best_one_on_a_grid():
-    kernel, signs, cost, _ = problem(3)
-    rng = np.random.default_rng(0)
-    first = first_labels(kernel, signs, cost, 10)
-    labels = np.array([lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(2)])
-    grid = [relaxed_value(kernel, labels, np.array([w, 1 - w]), cost) for w in np.linspace(0, 1, 101)]
-    found = lg._mix_labelings(lg.MarginDual(kernel, cost), labels, np.array([0.9, 0.1]))
-    assert found.values[0] >= 0.99 * max(grid)
-    assert found.values[0] <= max(grid) * (1 + 1e-3)
+@pytest.mark.parametrize("unlabeled_cost", [0.1, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_mixture_is_the_best_one_that_a_general_solver_finds(seed, unlabeled_cost):
+    kernel, signs, _, _ = problem(seed)
+    cost = np.where(signs == 0, unlabeled_cost, 1.0)
+    labels = random_labels(kernel, signs, cost, 4, seed)
+    dual = lg.MarginDual(kernel, cost)
+    best = minimize(
+        lambda weight: -1e3 * relaxed_value(kernel, labels, weight, cost),
+        np.full(4, 0.25),
+        bounds=[(0, 1)] * 4,
+        constraints={"type": "eq", "fun": lambda weight: weight.sum() - 1},
+        method="SLSQP",
+        options={"ftol": 1e-10},
+    )
+    worst = np.argmin([relaxed_value(kernel, labels, unit, cost) for unit in np.eye(4)])
+    start = dual.mixed(labels, np.where(np.arange(4) == worst, 0.97, 0.01))
+    found = lg.mix_labelings(dual, start)
+    assert start.value < 0.99 * found.value
+    assert_allclose(found.weight.sum(), 1)
+    assert found.value == pytest.approx(-best.fun / 1e3, rel=2e-3)
 
 
 def test_mixing_never_lowers_the_value():
     kernel, signs, cost, _ = problem(5)
-    rng = np.random.default_rng(0)
-    first = first_labels(kernel, signs, cost, 10)
-    labels = np.array([lg.with_top_positive(first, signs == 0, rng.normal(size=len(first)), 10) for _ in range(4)])
-    dual = lg.MarginDual(kernel, cost)
-    values = [lg._mix_labelings(dual, labels, np.full(4, 0.25), steps=steps).values[0] for steps in range(6)]
+    dual, labels = lg.MarginDual(kernel, cost), random_labels(kernel, signs, cost, 4)
+    values = [lg.mix_labelings(dual, dual.mixed(labels, np.full(4, 0.25)), steps).value for steps in range(6)]
     assert (np.diff(values) >= -1e-12).all()
     assert values[-1] > values[0]
+
+
+def test_where_newtons_step_lowers_the_value_another_one_does_not():
+    kernel, signs, cost, _ = problem(5)
+    dual, labels = lg.MarginDual(kernel, cost), random_labels(kernel, signs, cost, 4)
+    start = dual.mixed(labels, np.array([0.1, 0.3, 0.3, 0.3]))
+    worst = np.argmin([relaxed_value(kernel, labels, unit, cost) for unit in np.eye(4)])
+    bad = np.where(np.arange(4) == worst, 0.97, 0.01)
+    moved = lg._moved(dual, start, bad, dual.slopes(start.alpha, labels) @ start.alpha)
+    assert relaxed_value(kernel, labels, bad, cost) < start.value < moved.value
+
+
+def test_newtons_step_rests_on_the_derivatives_of_the_label_values():
+    """s_t'Q⁻¹s_u is minus half the derivative of q_t by μ_u, of the programme's b instead of a = b / sum(b)."""
+    kernel, signs, cost, _ = problem(1)
+    dual, labels = lg.MarginDual(kernel, cost), random_labels(kernel, signs, cost, 3)
+    weight, step = np.array([0.5, 0.3, 0.2]), 1e-6
+
+    def label_values(weight):
+        found = dual.mixed(labels, weight)
+        b = found.alpha / (2 * found.value)
+        return dual.slopes(b, labels) @ b
+
+    found = dual.mixed(labels, weight)
+    slopes = dual.slopes(found.alpha / (2 * found.value), labels)
+    give = slopes @ found.minimum.solve(slopes.T)
+    numerical = np.array(
+        [label_values(weight + step * unit) - label_values(weight - step * unit) for unit in np.eye(3)]
+    )
+    assert_allclose(-2 * give, numerical.T / (2 * step), rtol=1e-5)
+
+
+def test_newtons_step_is_exact_for_label_vectors_that_have_nothing_to_do_with_one_another():
+    """K = 0 between two halves of the rows, the second label vector all but zero on the first and vice versa."""
+    halves = np.repeat([[1.0, 1e-9], [1e-9, 1.0]], 3, axis=1)  # no labels, but the algebra does not mind
+    kernel = np.kron(np.diag([1.0, 4.0]), np.ones((3, 3)))
+    dual = lg.MarginDual(kernel, np.full(6, 1e9))
+    start = dual.mixed(halves, np.array([0.4, 0.6]))
+    weight = lg.newton_weights(start, dual.slopes(start.alpha, halves))
+    spread = dual.slopes((moved := dual.mixed(halves, weight)).alpha, halves) @ moved.alpha
+    assert_allclose(weight, [2 / 3, 1 / 3], rtol=1e-4)  # 1/μ₁ + 1/(4 μ₂) is least there
+    assert_allclose(spread[0], spread[1], rtol=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(4))

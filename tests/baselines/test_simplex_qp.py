@@ -37,7 +37,7 @@ def test_the_starting_support_changes_nothing_but_the_work(seed):
 def test_the_simplex_minimum_meets_its_optimality_conditions():
     """(Qa)_i is the same where a_i > 0 and larger elsewhere."""
     Q = random_hessian(7)
-    a, value = simplex_qp(Q)
+    a, value, _ = simplex_qp(Q)
     slope, support = Q @ a, a > 0
     assert_allclose(a.sum(), 1)
     assert_allclose(value, a @ Q @ a / 2)
@@ -62,6 +62,22 @@ def test_the_factor_of_one_set_solves_for_another(seed):
         expected = np.zeros(len(Q))
         expected[free] = np.linalg.solve(Q[np.ix_(free, free)], np.ones(free.sum()))
         assert_allclose(face.solve(free), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [None, 3])
+def test_a_minimum_solves_systems_of_its_support(n_columns):
+    rng = np.random.default_rng(4)
+    columns, diagonal = rng.normal(size=(60, 5)), rng.uniform(0.01, 1, size=60)
+    Q = columns @ columns.T + np.diag(diagonal)
+    right = rng.normal(size=60 if n_columns is None else (60, n_columns))
+    for root in (None, Root(columns, diagonal)):
+        start = simplex_qp(Q).point > 0
+        start[:2] = ~start[:2]  # so that the last face borders the one that was factorised
+        found = simplex_qp(Q, start, root=root)
+        free = found.point > 0
+        expected = np.zeros_like(right)
+        expected[free] = np.linalg.solve(Q[np.ix_(free, free)], right[free])
+        assert_allclose(found.solve(right), expected, atol=1e-9)
 
 
 def test_one_scratch_serves_many_programmes():

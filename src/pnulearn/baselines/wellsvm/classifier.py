@@ -14,7 +14,7 @@ from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.wellsvm.label_generation import complete_labels, kernel_root, share_of
 
-WORK = 40  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
+WORK = 20  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
 
 
 @parameters

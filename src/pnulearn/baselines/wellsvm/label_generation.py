@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import narrow_root
-from pnulearn.baselines.wellsvm.simplex_qp import NARROW, Root, nonnegative_qp, scratch_for, simplex_qp
+from pnulearn.baselines.wellsvm.simplex_qp import (
+    NARROW,
+    Root,
+    SimplexMinimum,
+    nonnegative_qp,
+    scratch_for,
+    simplex_qp,
+)
 
 GAIN = 1e-3  # relative progress below which label generation and mixing stop
 NEGLIGIBLE = 1e-10  # of a kernel's entries: solutions are refined, this decides how often
-NEWCOMER = 0.1  # weight with which a new label vector enters the mixture
+NEWCOMER = 0.1  # the greatest weight with which a new label vector enters the mixture
+FARTHEST = 4.0  # times greater or smaller: how far a weight may move in a step
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Weights over label vectors and the margin weights that go with them; `values` holds one entry per round."""
+    """Weights over label vectors with the margin weights that minimise theirs; `values` holds one entry per round."""
 
     labels: AnyArray  # (rounds, n), entries ±1
     weight: AnyArray
-    alpha: AnyArray
-    values: tuple[float, ...]
+    minimum: SimplexMinimum
+    values: tuple[float, ...] = ()
+
+    @property
+    def alpha(self) -> AnyArray:
+        return self.minimum.point
+
+    @property
+    def value(self) -> float:
+        return self.minimum.value
 
 
 class MarginDual:
@@ -41,10 +57,10 @@ class MarginDual:
         one = labels[None], np.ones(1)
         return nonnegative_qp(self.hessian(*one), support, self._scratch, self._hessian_root(*one))
 
-    def mixed(self, labels: AnyArray, weight: AnyArray, support: AnyArray | None = None) -> tuple[AnyArray, float]:
-        """arg min and min over a in the simplex of ½ a'(hessian)a."""
+    def mixed(self, labels: AnyArray, weight: AnyArray, support: AnyArray | None = None) -> Mixture:
+        """A mixture with arg min and min over a in the simplex of ½ a'(hessian)a."""
         root = self._hessian_root(labels, weight)
-        return simplex_qp(self.hessian(labels, weight), support, self._scratch, root)
+        return Mixture(labels, weight, simplex_qp(self.hessian(labels, weight), support, self._scratch, root))
 
     def hessian(self, labels: AnyArray, weight: AnyArray) -> AnyArray:
         """Of a mixture of label vectors; overwritten by the next one."""
@@ -61,10 +77,9 @@ class MarginDual:
         columns = (factors[:, :, None] * self.root[:, None, :]).reshape(len(self.kernel), -1)
         return Root(columns, 1 / self.cost)
 
-    def label_values(self, alpha: AnyArray, labels: AnyArray) -> AnyArray:
-        """(a∘y)'K(a∘y) for every row y of `labels`."""
-        signed = labels * alpha
-        return np.einsum("ti,ti->t", signed, signed @ self.kernel)
+    def slopes(self, alpha: AnyArray, labels: AnyArray) -> AnyArray:
+        """y∘K(y∘a) for every row y of `labels`: what it adds to the slope of a."""
+        return labels * ((labels * alpha) @ self.kernel)
 
 
 def kernel_root(kernel: AnyArray) -> AnyArray | None:
@@ -101,22 +116,96 @@ def generate_labels(
 ) -> Mixture:
     """min over a, max over mixtures of balanced label vectors: ½ a'(K ∘ Σ_t μ_t y_t y_t' + diag(1/C)) a.
 
-    Label vectors are added one at a time, each the most violated one found, until the value stops growing. `support`
+    Label vectors are added one at a time, each the most violated one found, until the value stops growing. Weights
+    follow by one step a round, and are made the best ones where no label vector is violated, and at the end. `support`
     is that of the SVM with the first labels, if it is known.
     """
-    mixture = _mix_labelings(dual, first[None], np.ones(1), support)
+    mixture = dual.mixed(first[None], np.ones(1), support)
+    values = [mixture.value]
     for _ in range(max_rounds):
-        spread = dual.label_values(mixture.alpha, mixture.labels)
-        new = violated_labels(dual, mixture.alpha, mixture.labels[spread.argmax()], unlabeled)
-        if dual.label_values(mixture.alpha, new[None])[0] <= (1 + GAIN) * spread.max():
+        slopes = dual.slopes(mixture.alpha, mixture.labels)
+        new = _violated(dual, mixture, slopes @ mixture.alpha, unlabeled)
+        if new is None:
+            last, mixture = mixture, mix_labelings(dual, mixture)
+            if mixture is last:
+                break
+            values[-1] = mixture.value
+            continue
+        grown = _with_newcomer(dual, mixture, new, slopes)
+        if grown.value <= (1 + GAIN) * mixture.value:
+            grown = mix_labelings(dual, grown)
+        if grown.value <= (1 + GAIN) * mixture.value:
+            mixture = dual.mixed(mixture.labels, mixture.weight, mixture.alpha > 0)  # as it was: its factor is gone
             break
-        labels = np.vstack([mixture.labels, new])
-        weight = np.append((1 - NEWCOMER) * mixture.weight, NEWCOMER)
-        grown = _mix_labelings(dual, labels, weight, mixture.alpha > 0)
-        if grown.values[-1] <= (1 + GAIN) * mixture.values[-1]:
+        mixture = grown
+        values.append(mixture.value)
+    mixture = mix_labelings(dual, mixture)
+    return replace(mixture, values=(*values[:-1], mixture.value))
+
+
+def _violated(dual: MarginDual, mixture: Mixture, spread: AnyArray, unlabeled: AnyArray) -> AnyArray | None:
+    """A label vector that is worth more than those of the mixture, if one is found."""
+    new = violated_labels(dual, mixture.alpha, mixture.labels[spread.argmax()], unlabeled)
+    worth = dual.slopes(mixture.alpha, new[None])[0] @ mixture.alpha
+    return new if worth > (1 + GAIN) * spread.max() else None
+
+
+def mix_labelings(dual: MarginDual, mixture: Mixture, steps: int = 100) -> Mixture:
+    """The best weights of given label vectors: the value is concave in them, so that none bring more than their slope.
+
+    Steps stop where the slope towards the best vector or along Newton's step, or the gain of a step, is below `GAIN`.
+    """
+    for _ in range(steps):
+        slopes = dual.slopes(mixture.alpha, mixture.labels)
+        spread, enough = slopes @ mixture.alpha, 2 * GAIN * mixture.value
+        if spread.max() - mixture.weight @ spread <= enough:
             break
-        mixture = Mixture(grown.labels, grown.weight, grown.alpha, mixture.values + grown.values)
+        weight = newton_weights(mixture, slopes)
+        if (weight - mixture.weight) @ spread <= enough:
+            break
+        last, mixture = mixture, _moved(dual, mixture, weight, spread)
+        if mixture.value <= (1 + GAIN) * last.value:
+            break
     return mixture
+
+
+def newton_weights(mixture: Mixture, slopes: AnyArray) -> AnyArray:
+    """Newton's step to the weights at which q_t = (a∘y_t)'K(a∘y_t) is the same for all label vectors.
+
+    `slopes` are s_t = y_t∘K(y_t∘a). As long as the same rows have a > 0, a weight μ_u that grows takes 2 s_t'Q⁻¹s_u
+    off q_t, up to a factor that all t share. The step is that of q^(−1/2), which is linear in the weights if label
+    vectors have nothing to do with one another, and almost so where a weight grows from next to nothing.
+    """
+    weight, spread = mixture.weight, slopes @ mixture.alpha
+    give = slopes @ mixture.minimum.solve(slopes.T)
+    change = np.linalg.lstsq(give, _excess(spread, weight @ spread))[0]  # vectors may differ in rows with a = 0 alone
+    moved = np.clip(weight + change, weight / FARTHEST, weight * FARTHEST)
+    return moved / moved.sum()
+
+
+def _with_newcomer(dual: MarginDual, mixture: Mixture, new: AnyArray, slopes: AnyArray) -> Mixture:
+    """The same step for a weight that is zero, as if it moved alone, while the others make theirs."""
+    slope = dual.slopes(mixture.alpha, new[None])[0]
+    level = mixture.weight @ (slopes @ mixture.alpha)
+    step = _excess(slope @ mixture.alpha, level) / (slope @ mixture.minimum.solve(slope))
+    entering = min(NEWCOMER, step)
+    weight = newton_weights(mixture, slopes) if len(slopes) > 1 else mixture.weight
+    weight = np.append((1 - entering) * weight, entering)
+    return dual.mixed(np.vstack([mixture.labels, new]), weight, mixture.alpha > 0)
+
+
+def _excess(spread: AnyArray, level: float) -> AnyArray:
+    """What q must lose until q^(−1/2) is that of the level, if the latter went on as it begins."""
+    return spread * (np.sqrt(spread / max(level, np.finfo(float).tiny)) - 1)
+
+
+def _moved(dual: MarginDual, mixture: Mixture, weight: AnyArray, spread: AnyArray) -> Mixture:
+    """With these weights, or by μ_t ← μ_t √q_t / Σ, which never lowers the value, if they do."""
+    moved = dual.mixed(mixture.labels, weight, mixture.alpha > 0)
+    if moved.value > mixture.value:
+        return moved
+    pull = mixture.weight * np.sqrt(spread)
+    return dual.mixed(mixture.labels, pull / pull.sum(), mixture.alpha > 0)
 
 
 def violated_labels(dual: MarginDual, alpha: AnyArray, start: AnyArray, unlabeled: AnyArray) -> AnyArray:
@@ -155,22 +244,6 @@ def _supervised_scores(kernel: AnyArray, labels: AnyArray, cost: AnyArray) -> An
     known = np.flatnonzero(labels)
     b = MarginDual(kernel[np.ix_(known, known)], cost[known]).svm(labels[known])
     return kernel[:, known] @ (b * labels[known])
-
-
-def _mix_labelings(
-    dual: MarginDual, labels: AnyArray, weight: AnyArray, support: AnyArray | None = None, steps: int = 100
-) -> Mixture:
-    """Best mixture of the given label vectors: μ_t ← μ_t √q_t / Σ, q_t = (a∘y_t)'K(a∘y_t), never lowers the value."""
-    alpha, value = dual.mixed(labels, weight, support)
-    for _ in range(steps if len(weight) > 1 else 0):
-        pull = weight * np.sqrt(dual.label_values(alpha, labels))
-        if not pull.any() or np.abs(pull / pull.sum() - weight).max() < GAIN:
-            break
-        weight, last = pull / pull.sum(), value
-        alpha, value = dual.mixed(labels, weight, alpha > 0)
-        if value <= last * (1 + GAIN):
-            break
-    return Mixture(labels, weight, alpha, (value,))
 
 
 def _self_consistent(

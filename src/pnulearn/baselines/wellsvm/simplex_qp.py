@@ -39,6 +39,13 @@ def nonnegative_qp(
     >>> nonnegative_qp(np.array([[2.0, 3.0], [3.0, 9.0]]))
     array([0.5, 0. ])
     """
+    return _minimize(Q, support, scratch, root)[0]
+
+
+def _minimize(
+    Q: AnyArray, support: AnyArray | None, scratch: AnyArray | None, root: Root | None
+) -> tuple[AnyArray, _Face]:
+    """The minimiser, and a face from which similar systems can be solved."""
     free = np.ones(len(Q), dtype=bool) if support is None else support.copy()
     scratch = scratch_for(len(Q)) if scratch is None else scratch
     fewest, patience = len(Q) + 1, PATIENCE
@@ -52,7 +59,7 @@ def nonnegative_qp(
             b, slope, _ = _refine(face, free)
         wrong = np.flatnonzero(np.where(free, b < 0, slope < -1e-10))
         if len(wrong) == 0:
-            return b
+            return b, face
         if len(wrong) < fewest:
             fewest, patience = len(wrong), PATIENCE
         elif patience:
@@ -62,15 +69,27 @@ def nonnegative_qp(
         free[wrong] = ~free[wrong]
 
 
+class SimplexMinimum(NamedTuple):
+    """A minimiser, the minimum, and what solves systems of the entries that are not zero."""
+
+    point: AnyArray
+    value: float
+    face: _Face
+
+    def solve(self, right: AnyArray) -> AnyArray:
+        """Of Q x = right (n, k) with x = 0 where the point is: how it gives way. Valid until the next programme."""
+        return self.face.solve(self.point > 0, right)
+
+
 def simplex_qp(
     Q: AnyArray, support: AnyArray | None = None, scratch: AnyArray | None = None, root: Root | None = None
-) -> tuple[AnyArray, float]:
+) -> SimplexMinimum:
     """arg min and min of ½ a'Qa over a ≥ 0, sum(a) = 1.
 
     The minimiser is that of the non-negative programme divided by its sum, and the minimum is 1 / (2 sum(b)).
     """
-    b = nonnegative_qp(Q, support, scratch, root)
-    return b / b.sum(), 1 / (2 * b.sum())
+    b, face = _minimize(Q, support, scratch, root)
+    return SimplexMinimum(b / b.sum(), 1 / (2 * b.sum()), face)
 
 
 def _refine(face: _Face, free: AnyArray) -> tuple[AnyArray, AnyArray, bool]:
@@ -113,7 +132,7 @@ class _Face:
             self.factor, failed = lapack.dpotrf(block.T, lower=1, overwrite_a=1, clean=0)
             if failed:
                 raise LinAlgError("The programme is not strictly convex.")
-        self.centre = self._solved(np.ones((m, 1)))[:, 0]
+        self.centre = self._solved(np.ones(m))
 
     def distance(self, free: AnyArray) -> int:
         """How many entries are free in one of the two sets only."""
@@ -128,15 +147,16 @@ class _Face:
         return slope + b[added] @ self.Q[added] if len(added) else slope
 
     def solve(self, free: AnyArray, right: AnyArray | None = None) -> AnyArray:
-        """The solution of Q b = right, or 1, for another set of free entries."""
-        b = np.zeros(len(self.Q))
-        b[self.rows] = centre = self.centre if right is None else self._solved(right[self.rows, None])[:, 0]
+        """The solution of Q b = right, or 1, for another set of free entries; `right` may have columns."""
+        centre = self.centre if right is None else self._solved(right[self.rows])
+        b = np.zeros((len(self.Q), *centre.shape[1:]))
+        b[self.rows] = centre
         if not self.distance(free):
             return b
         if self.border is None or (self.border.free != free).any():
             self.border = self._bordered(free)
         _, added, columns, inward, schur = self.border
-        wanted = np.zeros(len(schur))
+        wanted = np.zeros((len(schur), *centre.shape[1:]))
         wanted[: len(added)] = 1 if right is None else right[added]
         rest = solve(schur, wanted - columns.T @ centre, check_finite=False)
         b[self.rows] -= inward @ rest
@@ -163,8 +183,8 @@ class _Face:
         if self.root is None:
             return lapack.dpotrs(self.factor, right, lower=1)[0]
         columns, diagonal = self.root
-        light = right / diagonal[:, None]
-        return light - columns @ lapack.dpotrs(self.factor, columns.T @ light, lower=1)[0] / diagonal[:, None]
+        light = (right.T / diagonal).T
+        return light - ((columns @ lapack.dpotrs(self.factor, columns.T @ light, lower=1)[0]).T / diagonal).T
 
 
 class _Border(NamedTuple):
