@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from pnulearn.baselines.s4vm import shared_kernel_svm
-from pnulearn.baselines.s4vm.shared_kernel_svm import STIFF, SharedKernelSVM, best_bias
+from pnulearn.baselines.s4vm.shared_kernel_svm import RELAXATION, STIFF, SharedKernelSVM, _iterate, best_bias
 
 rng = np.random.default_rng(0)
 N, N_LABELED, N_LABELINGS = 90, 20, 6
@@ -113,8 +113,28 @@ def test_a_step_by_few_columns_is_the_step_of_the_whole_kernel(bandwidth):
     found = np.empty((3, 60), dtype=np.float32)
     for step, rho in ((machine._soft, machine.rho), (machine._stiff, STIFF * machine.rho)):
         step.apply(target.astype(np.float32), found)
-        assert (step.matrix is None) == (bandwidth == 10.0)
-        assert_allclose(found, target @ machine._double(rho).matrix, atol=1e-4)
+        assert len(step.matrix) == (2 if bandwidth == 10.0 else 1)
+        assert_allclose(found, target @ machine._double(rho).matrix[0], atol=1e-4)
+        assert_allclose(step.smooth(target.astype(np.float32)), target @ machine.kernel, atol=1e-4)
+
+
+def test_a_step_is_one_of_over_relaxed_admm():
+    """c minimises ½ c'Kc − y'c + ½ Σ ρ (c − b + s)² on sum(c) = 0, b the box's nearest point to the relaxed c + s."""
+    rng = np.random.default_rng(3)
+    rows, labels = rng.normal(size=(12, 2)), np.sign(rng.normal(size=(1, 12)))
+    machine = SharedKernelSVM(rbf_kernel(rows), np.repeat([1.0, 5.0], 6))
+    step, box = machine._exact, labels * machine.cost
+    coef, price = np.clip(rng.normal(size=(1, 12)), np.minimum(box, 0), np.maximum(box, 0)), np.zeros((1, 12))
+    system = np.block([[machine.kernel + np.diag(step.rho), np.ones((12, 1))], [np.ones((1, 12)), 0]])
+    b, s = coef[0].copy(), price[0] / step.rho
+    for _ in range(3):
+        c = np.linalg.solve(system, np.append(labels[0] + step.rho * (b - s), 0))[:-1]
+        relaxed = RELAXATION * c + (1 - RELAXATION) * b + s
+        b = np.clip(relaxed, np.minimum(box, 0)[0], np.maximum(box, 0)[0])
+        s = relaxed - b
+    found, found_price = _iterate(step, labels, coef, price, 3)
+    assert_allclose(found[0], b, atol=1e-10)
+    assert_allclose(found_price[0], step.rho * s, atol=1e-10)
 
 
 def test_boxes_that_are_not_wide_need_one_factor():

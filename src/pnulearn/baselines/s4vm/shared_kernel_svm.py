@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ GAP = 1e-3  # relative duality gap at which a separator is good enough
 MOST_STEPS = 300
 STIFF = 3.0  # times ρ where labels stay: small gaps are reached sooner. While they change, a soft ρ finds better ones
 NEGLIGIBLE = 1e-6  # what may be missing of a kernel's diagonal in a step; gaps are those of the whole kernel
-WORTHWHILE = 0.3  # of as many columns as rows
+WORTHWHILE = 0.4  # of as many columns as rows
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,35 @@ class Separators:
 
 
 class _Step(NamedTuple):
-    """What a step needs, in one precision: RELAXATION times its matrix (or diagonal − factor factor′), ρ, C, K."""
+    """What a step needs, in one precision: its matrix, K, ρ, C.
 
-    matrix: AnyArray | None
-    diagonal: AnyArray
-    factor: AnyArray
+    K is given as one factor, or as two narrow ones; the matrix of a step is then that of two narrow ones, plus 1.
+    """
+
+    matrix: tuple[AnyArray, ...]
+    kernel: tuple[AnyArray, ...]
     rho: AnyArray
     cost: AnyArray
-    kernel: AnyArray
 
-    def apply(self, target: AnyArray, out: AnyArray) -> None:
-        if self.matrix is not None:
-            np.matmul(target, self.matrix, out=out)
-            return
-        np.matmul(target @ self.factor, -self.factor.T, out=out)
-        out += target * self.diagonal
+    def apply(self, points: AnyArray, out: AnyArray) -> AnyArray:
+        """points (m, n) times the matrix of a step."""
+        np.matmul(_times(points, *self.matrix[:-1]), self.matrix[-1], out=out)
+        if len(self.matrix) > 1:
+            out += points
+        return out
+
+    def smooth(self, coef: AnyArray) -> AnyArray:
+        """Scores without bias."""
+        return _times(coef, *self.kernel)
+
+    def single(self) -> _Step:
+        """In single precision, and row by row in memory: few separators times columns take up to twice as long."""
+        turn = partial(np.ascontiguousarray, dtype=np.float32)
+        return _Step(tuple(map(turn, self.matrix)), tuple(map(turn, self.kernel)), turn(self.rho), turn(self.cost))
+
+
+def _times(points: AnyArray, *factors: AnyArray) -> AnyArray:
+    return reduce(np.matmul, factors, points)
 
 
 class SharedKernelSVM:
@@ -82,25 +96,23 @@ class SharedKernelSVM:
         return self._double(STIFF * self.rho)
 
     def _double(self, rho: AnyArray) -> _Step:
-        """RELAXATION times what leads to stationary points of the penalised dual on sum(c) = 0."""
+        """What leads to stationary points of the penalised dual on sum(c) = 0: ρ(K + ρ)⁻¹ without its mean."""
         inverse = cho_solve(cho_factor(self.kernel + np.diag(rho)), np.eye(len(self.kernel)))
         ones = inverse.sum(axis=1)
-        matrix = RELAXATION * (inverse - np.outer(ones, ones / ones.sum()))
-        return _Step(matrix, np.zeros(0), np.zeros((0, 0)), rho, self.cost, self.kernel)
+        inverse -= np.outer(ones, ones / ones.sum())
+        inverse *= rho[:, None]
+        return _Step((inverse,), (self.kernel,), rho, self.cost)
 
     def _single(self, rho: AnyArray) -> _Step:
         """Of a smooth kernel few columns matter: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as few."""
         F = self._columns
         if F is None:
-            matrix, *rest = self._double(rho)
-            assert matrix is not None
-            return _Step(matrix.astype(np.float32), *(part.astype(np.float32) for part in rest))
+            return self._double(rho).single()
         inner = cholesky(np.eye(F.shape[1]) + F.T @ (F / rho[:, None]), lower=True)
         G = solve_triangular(inner, (F / rho[:, None]).T, lower=True).T
         ones = 1 / rho - G @ G.sum(axis=0)
-        G = np.sqrt(RELAXATION) * np.column_stack([G, ones / np.sqrt(ones.sum())])
-        parts = RELAXATION / rho, G, rho, self.cost, self.kernel
-        return _Step(None, *(part.astype(np.float32) for part in parts))
+        G = np.column_stack([G, ones / np.sqrt(ones.sum())])
+        return _Step((rho[:, None] * G, -G.T), (F, F.T), rho, self.cost).single()
 
     @cached_property
     def _columns(self) -> AnyArray | None:
@@ -148,23 +160,28 @@ class SharedKernelSVM:
 
 
 def _iterate(step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray, n_steps: int) -> tuple[AnyArray, AnyArray]:
-    """Coefficients and prices after a few steps."""
-    scaled = price / step.rho
+    """Coefficients and prices after a few steps.
+
+    Both are kept in z = c + price / ρ, of which c is the part within the box: with M the matrix of a step and y the
+    labels a step of ADMM is z ← z + RELAXATION ((2c − z + y / ρ) M − c).
+    """
     bound = labels * step.cost
     low, high = np.minimum(bound, 0), np.maximum(bound, 0)
-    target, relaxed = np.empty_like(coef), np.empty_like(coef)
+    pulled = step.apply(labels / step.rho, np.empty_like(coef))
+    moved, mirrored, z = np.empty_like(coef), np.empty_like(coef), coef + price / step.rho
     for _ in range(n_steps):
-        np.subtract(coef, scaled, out=target)
-        target *= step.rho
-        target += labels
-        step.apply(target, relaxed)
-        coef *= 1 - RELAXATION
-        relaxed += coef
-        relaxed += scaled
-        np.maximum(relaxed, low, out=coef)
+        np.maximum(z, low, out=coef)
         np.minimum(coef, high, out=coef)
-        np.subtract(relaxed, coef, out=scaled)
-    return coef, step.rho * scaled
+        np.add(coef, coef, out=mirrored)
+        mirrored -= z
+        step.apply(mirrored, moved)
+        moved += pulled
+        moved -= coef
+        moved *= RELAXATION
+        z += moved
+    np.maximum(z, low, out=coef)
+    np.minimum(coef, high, out=coef)
+    return coef, step.rho * (z - coef)
 
 
 def _gap(
@@ -174,7 +191,7 @@ def _gap(
 
     While sum(c) is not yet 0, bias · sum(c) is what the dual value is uncertain by.
     """
-    smooth = coef @ step.kernel
+    smooth = step.smooth(coef)
     bias = (labels - price - smooth).mean(axis=1)
     short = 1 - labels * (smooth + bias[:, None])
     hinge = np.maximum(0, short) @ step.cost
