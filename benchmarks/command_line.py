@@ -15,9 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from page_section import RESULTS, write_section
 from pyarrow import parquet as pq
 
 COLUMNS, LABELED = 50, 200
+TEXT = f"""`python benchmarks/command_line.py ROWS`: Parquet, {COLUMNS} columns of numbers, {LABELED} labels; the model
+of `predict` and `evaluate` comes from 2,000 rows. By hand: pyarrow, `decision_function`, pyarrow's CSV writer."""
 HAND = """
 import sys, pnulearn, pyarrow as pa, pyarrow.parquet as pq
 from pyarrow import csv
@@ -74,7 +77,10 @@ def main() -> None:
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--commands", nargs="+", default=["predict", "hand", "fit", "evaluate"])
     parser.add_argument("--against", help="the src folder of another version, run in turn")
+    parser.add_argument("--out", type=Path, default=RESULTS / "fast.md")
     given = parser.parse_args()
+    lines = ["| rows | command | version | processor s | MB |\n|---|---|---|---|---|"]
+    print(lines[0])
     with tempfile.TemporaryDirectory() as folder:
         large, small = Path(folder) / "large.parquet", Path(folder) / "small.parquet"
         out = Path(folder) / "out.csv"
@@ -82,7 +88,6 @@ def main() -> None:
         write_rows(small, 2_000)
         tool = [sys.executable, "-m", "pnulearn"]
         fit = [*tool, "fit", "--label", "label", "--model"]
-        print(f"{given.rows:,} rows x {COLUMNS}\n\n| command | version | processor s | MB |\n|---|---|---|---|")
         versions = {"this": None} | ({} if given.against is None else {"other": given.against})
         for version, source in versions.items():
             model = Path(folder) / f"{version}.pnu"  # of its own: an older version need not read a newer file
@@ -95,7 +100,10 @@ def main() -> None:
             }
             for name in given.commands:
                 seconds, megabytes = run(commands[name], source)
-                print(f"| {name} | {version} | {seconds:.1f} | {megabytes:.0f} |", flush=True)
+                lines.append(f"| {given.rows:,} | {name} | {version} | {seconds:.1f} | {megabytes:.0f} |")
+                print(lines[-1], flush=True)
+    title = f"The command line, {given.rows:,} rows"
+    write_section(given.out, title, "\n\n".join([TEXT, "\n".join(lines)]))
 
 
 if __name__ == "__main__":
