@@ -90,7 +90,7 @@ def spread_labels(gram: AnyArray, known: AnyArray, labeled: AnyArray, unlabeled:
     root = np.sqrt(degree + alone)
     links /= root[:, None]
     links /= root
-    values, vectors = linalg.eigh(links, overwrite_a=True) if len(unlabeled) else (np.empty(0), links)
+    values, vectors = linalg.eigh(links, overwrite_a=True, driver="evd") if len(unlabeled) else (np.empty(0), links)
     from_labels, from_shares = vectors.T @ (given @ known / root[:, None]), vectors.T @ root
 
     def solve(leak: float, shares: AnyArray) -> AnyArray:

@@ -126,14 +126,14 @@ class SmirPath:
     def factorize(cls, gram: AnyArray, labeled: AnyArray) -> SmirPath:
         """Two eigendecompositions; `gram` is overwritten, so that four n × n matrices never exist at once."""
         root_degree = 1 / np.sqrt(gram.sum(axis=0))
-        values, vectors = linalg.eigh(gram)
+        values, vectors = linalg.eigh(gram, driver="evd")
         values = np.maximum(values, 0)
         root = np.sqrt(values)
         labels_map = root_degree[:, None] * (vectors @ (root[:, None] * vectors[labeled].T))
         total = root_degree * (vectors @ (root * vectors.sum(axis=0)))
         gram *= root_degree[:, None]
         gram *= root_degree
-        smi_values, smi_vectors = linalg.eigh(gram.T, overwrite_a=True)
+        smi_values, smi_vectors = linalg.eigh(gram.T, overwrite_a=True, driver="evd")
         return cls(
             values,
             vectors,

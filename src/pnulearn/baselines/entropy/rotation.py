@@ -41,12 +41,12 @@ def rotate(features: Any) -> Rotated:
     """
     n, b = features.shape
     if n == b and not sparse.issparse(features) and _symmetric(features):
-        values, vectors = linalg.eigh(
-            features, check_finite=False, driver="evd"
-        )  # a kernel matrix: no need to square it
+        # A kernel matrix: no need to square it.
+        values, vectors = linalg.eigh(features, check_finite=False, driver="evd")
         return _keep(vectors * values, np.abs(values), vectors)
     product = features.T @ features if b <= n else features @ features.T
-    squares, vectors = linalg.eigh(product.toarray() if sparse.issparse(product) else product, check_finite=False)
+    dense = product.toarray() if sparse.issparse(product) else product
+    squares, vectors = linalg.eigh(dense, check_finite=False, driver="evd")
     lengths = np.sqrt(np.maximum(squares, 0))
     if b <= n:
         return _keep(np.asarray(features @ vectors), lengths, vectors)

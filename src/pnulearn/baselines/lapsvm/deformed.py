@@ -63,7 +63,7 @@ class DeformedPath:
         rough = _congruence(factor, smoothness)
         on_labeled = factor[labeled]
         del factor
-        roughness, rotation = linalg.eigh(rough.T, overwrite_a=True, check_finite=False)
+        roughness, rotation = linalg.eigh(rough.T, overwrite_a=True, check_finite=False, driver="evd")
         del rough
         to_coef = linalg.solve_triangular(top, rotation, trans=1, lower=True, check_finite=False)
         return cls(on_labeled @ rotation, np.maximum(roughness, 0), to_coef, pivots, len(gram))
