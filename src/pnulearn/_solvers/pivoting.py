@@ -6,6 +6,8 @@ the rest to the interior point method.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import LinAlgError
 
@@ -27,29 +29,81 @@ def pivot(
     state: AnyArray,
     max_iter: int,
     promising: float = PROMISING,
+    few: float = 0.0,
 ) -> Solution | None:
-    """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
-    rows, most_wrong = np.arange(len(state)), int(promising * len(state)) + 2
+    """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it.
+
+    All wrong rows are corrected at once. Where no more than the share `few` of the rows was wrong and that did not
+    help, it is taken back, and then the worst row alone is corrected until fewer are wrong.
+    """
+    most_wrong, few_wrong = int(promising * len(state)) + 2, int(few * len(state))
+    fewest, best, at_once = len(state) + 1, None, True
     for n_iter in range(1, max_iter + 1):
-        resting = np.flatnonzero(state % 2)
-        if len(resting) > MOST_PER_FEATURE * (matrix.features.shape[1] + 1):
+        guess = _try(pieces, matrix, alpha, state)
+        if guess is None:
             return None
-        beta = pieces.levels[rows, state // 2]
-        kink = pieces.kinks[resting, state[resting] // 2]
-        offset = _rest(matrix, alpha, beta, resting, kink)
-        if offset is None:
-            return None
-        scores = matrix.spread(beta) / (2 * alpha) + offset
-        new = _correct(pieces, state, resting, scores, beta)
-        wrong = int(np.count_nonzero(new != state))
-        if not wrong:
-            exact = bool(np.all(np.abs(scores[resting] - kink) <= SLACK * (1 + np.abs(kink))))
-            coef = beta @ matrix.features / (2 * alpha)
-            return Solution(coef, offset, beta, state, n_iter, True, pieces) if exact else None
-        if wrong > most_wrong:  # that they grow from one round to the next means little
-            return None
-        state = new
+        n_wrong = len(guess.wrong)
+        if not n_wrong:
+            return guess.solution(pieces, matrix, alpha, n_iter)
+        if fewest > few_wrong:
+            if n_wrong > most_wrong:  # that they grow from one round to the next means little
+                return None
+            fewest, best, state = min(n_wrong, fewest), guess, guess.corrected
+        elif n_wrong < fewest:
+            fewest, best, state, at_once = n_wrong, guess, guess.corrected, True
+        else:
+            state = (best if at_once and best is not None else guess).with_worst_corrected(pieces)
+            at_once = False
     return None
+
+
+class _Guess(NamedTuple):
+    """States of all rows, the multipliers and scores that they lead to, and what is wrong with them."""
+
+    state: AnyArray
+    beta: AnyArray
+    scores: AnyArray
+    offset: float
+    corrected: AnyArray
+    wrong: AnyArray
+
+    def solution(self, pieces: Pieces, matrix: FeatureMatrix, alpha: float, n_iter: int) -> Solution | None:
+        """Where nothing is wrong; None if scores do not rest as exactly as they should."""
+        resting = np.flatnonzero(self.state % 2)
+        kink = pieces.kinks[resting, self.state[resting] // 2]
+        if np.any(np.abs(self.scores[resting] - kink) > SLACK * (1 + np.abs(kink))):
+            return None
+        coef = self.beta @ matrix.features / (2 * alpha)
+        return Solution(coef, self.offset, self.beta, self.state, n_iter, True, pieces)
+
+    def with_worst_corrected(self, pieces: Pieces) -> AnyArray:
+        """States after a correction of the row whose score is farthest beyond a kink, or multiplier beyond its range.
+
+        Kinks are about two apart, and so that both can be compared, ranges count as one.
+        """
+        rows, before = self.wrong, self.state[self.wrong]
+        rested = before % 2 == 1
+        place = np.where(rested, before, self.corrected[rows]) // 2
+        jump = np.maximum(pieces.jumps[rows, place], np.finfo(float).tiny)
+        share = (self.beta[rows] - pieces.levels[rows, place]) / jump
+        beyond = np.where(rested, np.abs(share - 0.5) - 0.5, np.abs(self.scores[rows] - pieces.kinks[rows, place]))
+        worst = rows[beyond.argmax()]
+        state = self.state.copy()
+        state[worst] = self.corrected[worst]
+        return state
+
+
+def _try(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray) -> _Guess | None:
+    resting = np.flatnonzero(state % 2)
+    if len(resting) > MOST_PER_FEATURE * (matrix.features.shape[1] + 1):
+        return None
+    beta = pieces.levels[np.arange(len(state)), state // 2]
+    offset = _rest(matrix, alpha, beta, resting, pieces.kinks[resting, state[resting] // 2])
+    if offset is None:
+        return None
+    scores = matrix.spread(beta) / (2 * alpha) + offset
+    corrected = _correct(pieces, state, resting, scores, beta)
+    return _Guess(state, beta, scores, offset, corrected, np.flatnonzero(corrected != state))
 
 
 def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray, kink: AnyArray) -> float | None:
