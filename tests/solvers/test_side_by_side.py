@@ -5,14 +5,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pnulearn import risks
-from pnulearn._solvers import side_by_side
+from pnulearn._solvers import blurred, side_by_side
+from pnulearn._solvers.blurred import AllRows, LeadingCoordinates
+from pnulearn._solvers.cholesky import narrow_root
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.interior_batch import InteriorBatch, Member
 from pnulearn._solvers.objectives import objective
 from pnulearn._solvers.pieces import convex_pieces
 from pnulearn._solvers.side_by_side import minimize_side_by_side, suits_side_by_side
-from pnulearn._solvers.spaces import CoefficientSpace
 from pnulearn.losses import LOSSES
 
 ALPHAS = np.array([1e-4, 1e-2, 1.0])
@@ -50,10 +51,26 @@ def test_what_interior_points_do_not_settle_is_solved_alone(problems, monkeypatc
         assert_allclose(features @ one.coef, features @ other.coef, atol=1e-7)
 
 
-def test_a_batch_closes_its_gaps_and_ends_in_the_states_of_the_minimisers(problems):
+def test_what_single_precision_cannot_factorise_is_solved_alone(problems, monkeypatch):
     objectives, features = kernel_problem(problems, 8.0)
-    pieces, space = [convex_pieces(terms) for terms in objectives], CoefficientSpace(FeatureMatrix(features))
-    batch = InteriorBatch([Member(one, 1e-2, space) for one in pieces])
+    expected = minimize_side_by_side(objectives, features, ALPHAS)
+    monkeypatch.setattr(blurred, "_factorize", lambda matrix: None)
+    for one, other in zip(minimize_side_by_side(objectives, features, ALPHAS), expected, strict=True):
+        assert_allclose(features @ one.coef, features @ other.coef, atol=1e-7)
+
+
+def test_features_beyond_single_precision_are_no_obstacle(problems):
+    objectives, features = kernel_problem(problems, 8.0)
+    found = minimize_side_by_side(objectives, 1e20 * features, 1e40 * ALPHAS)
+    for one, other in zip(found, minimize_side_by_side(objectives, features, ALPHAS), strict=True):
+        assert_allclose(1e20 * features @ one.coef, features @ other.coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [AllRows, lambda gram: LeadingCoordinates(narrow_root(gram, 1e-4))])
+def test_a_batch_closes_its_gaps_and_ends_in_the_states_of_the_minimisers(problems, rows):
+    objectives, features = kernel_problem(problems, 8.0)
+    pieces, same = [convex_pieces(terms) for terms in objectives], rows(features @ features.T)
+    batch = InteriorBatch([Member(one, 1e-2, same) for one in pieces])
     for _ in range(15):
         if (batch.gap < 1e-5).all():
             break

@@ -1,7 +1,8 @@
 """The interior point method of `interior` for many problems on the same rows at once, as far as a good guess.
 
 On a few hundred rows most of a step is spent on calling NumPy, and that is shared here: everything but the linear
-systems is done for all problems together. Systems may be approximate, since `pivoting.pivot` makes a guess exact.
+systems is done for all problems together. Systems may be approximate and all numbers are single precision, since
+`pivoting.pivot` makes a guess exact. What single precision cannot hold is not a number from then on.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._solvers.blurred import BlurredRows
 from pnulearn._solvers.interior import SHARE_OF_STEP, SMALLEST_WIDTH
 from pnulearn._solvers.pieces import Pieces
-from pnulearn._solvers.spaces import Space
 
-SIGNS = np.array([1.0, -1.0])[:, None, None, None]  # as u grows its room shrinks
+SIGNS = np.array([1.0, -1.0], dtype=np.float32)[:, None, None, None]  # as u grows its room shrinks
 
 
 @dataclass(frozen=True)
 class Member:
-    """A problem of a batch: its pieces, its penalty, and the space that its systems are solved in."""
+    """A problem of a batch: its pieces, its penalty, and the rows as its systems see them."""
 
     pieces: Pieces
     alpha: float
-    space: Space
+    rows: BlurredRows
 
 
 class InteriorBatch:
@@ -41,10 +42,10 @@ class InteriorBatch:
 
     def __init__(self, members: Sequence[Member]):
         self.members = list(members)
-        self.kinks = np.stack([member.pieces.kinks.T for member in members], axis=1)
-        self.slope = np.stack([member.pieces.slope for member in members])
-        self.jumps = np.stack([member.pieces.jumps.T for member in members], axis=1)
-        self.there = (self.jumps > 0).astype(float)
+        self.kinks = np.stack([member.pieces.kinks.T for member in members], axis=1).astype(np.float32)
+        self.slope = np.stack([member.pieces.slope for member in members]).astype(np.float32)
+        self.jumps = np.stack([member.pieces.jumps.T for member in members], axis=1).astype(np.float32)
+        self.there = (self.jumps > 0).astype(np.float32)
         self._begin()
 
     @property
@@ -74,6 +75,7 @@ class InteriorBatch:
 
         Changes of walls are kept relative to the walls: those of u and room as `inner`, those of above and below as
         `outer`. Along the prediction outer = −1 − inner, for it would close the gap if it were not for inner · outer.
+        Both go as far as their own walls allow; what γ and u then differ by is left to the next step.
         """
         walls, gap = self.walls, self.gap
         pairs = walls[:2] * walls[2:]
@@ -85,10 +87,10 @@ class InteriorBatch:
         def direction(pull: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
             """Changes of u and room, of scores and of γ for rows that are pulled to where their walls will meet."""
             push = (pull * inverse).sum(axis=0) + mismatch
-            scores = systems.scores(push)
+            scores, gamma = systems.solve(push)
             pull -= scores
             pull *= inverse
-            return pull / (walls[:2] * SIGNS), scores, push - systems.give * scores
+            return pull / (walls[:2] * SIGNS), scores, gamma
 
         inner, _, _ = direction(-excess)
         curved = -inner * (1 + inner)
@@ -98,42 +100,46 @@ class InteriorBatch:
         wanted = centre[:, None] / pairs - curved
         pull = walls[2:] * wanted
         inner, scores, gamma = direction(pull[0] - pull[1] - excess)
-        change = np.concatenate([inner, (wanted - 1 - inner) * self.there])
-        length = SHARE_OF_STEP / np.maximum(SHARE_OF_STEP, _greatest(-change))[:, None]
-        self.walls = walls * (1 + length * change)
-        self.scores = self.scores + length * scores
-        self.gamma = self.gamma + length * gamma
+        outer = (wanted - 1 - inner) * self.there
+        of_inner, of_outer = (
+            SHARE_OF_STEP / np.maximum(SHARE_OF_STEP, _greatest(-change))[:, None] for change in (inner, outer)
+        )
+        self.walls = np.concatenate([walls[:2] * (1 + of_inner * inner), walls[2:] * (1 + of_outer * outer)])
+        self.scores = self.scores + of_outer * scores
+        self.gamma = self.gamma + of_outer * gamma
 
     def _begin(self) -> None:
         """With ridge fits to rounded corners, as wide as scores would roam if only the penalty held them."""
         unheld = self.jumps.sum(axis=0) / 2 - self.slope
-        roam = np.stack([one.space.scores(one.space.push(row)) for one, row in zip(self.members, unheld, strict=True)])
-        roam /= np.array([[2 * one.alpha] for one in self.members])
+        roam = np.stack([one.rows.spread(row) for one, row in zip(self.members, unheld, strict=True)])
+        roam /= np.array([[2 * one.alpha] for one in self.members], dtype=np.float32)
         width = np.maximum(SMALLEST_WIDTH, np.sqrt(np.abs(roam).mean(axis=1)))[:, None]
         stiffness = self.jumps / (2 * width)
         systems = _Systems(self.members, stiffness.sum(axis=0))
         push = (stiffness * (self.kinks + width)).sum(axis=0) - self.slope
-        self.scores = systems.scores(push)
-        self.gamma = push - systems.give * self.scores
+        self.scores, self.gamma = systems.solve(push)
         excess = self.scores - self.kinks
         u = np.clip(stiffness * (width - excess), self.jumps / 10, self.jumps * 9 / 10)
-        walls = np.stack([u, self.jumps - u, np.maximum(excess, 0) + width / 4, np.maximum(-excess, 0) + width / 4])
+        walls = np.stack([u, self.jumps - u, np.maximum(excess, 0) + width, np.maximum(-excess, 0) + width])
         self.walls = np.where(self.there, walls, 1.0)
 
 
 class _Systems:
-    """Newton's equations of every problem: a push on the rows, held back by the penalty and by `give` (B, n)."""
+    """Newton's equations of every problem, those on the same blurred rows together."""
 
     def __init__(self, members: Sequence[Member], give: AnyArray):
-        self.members, self.give = members, give
-        self.factors = [one.space.factorize(row, one.alpha) for one, row in zip(members, give, strict=True)]
+        alphas = np.array([one.alpha for one in members])
+        self.parts = []
+        for rows in dict.fromkeys(one.rows for one in members):
+            places = [place for place, one in enumerate(members) if one.rows is rows]
+            self.parts.append((places, rows.systems(give[places], alphas[places])))
 
-    def scores(self, push: AnyArray) -> AnyArray:
-        """How scores change (B, n)."""
-        moved = np.empty_like(push)
-        for place, (one, factor) in enumerate(zip(self.members, self.factors, strict=True)):
-            moved[place] = one.space.scores(one.space.solve(factor, one.space.push(push[place])))
-        return moved
+    def solve(self, push: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """How scores and γ change (B, n)."""
+        scores, gamma = np.empty_like(push), np.empty_like(push)
+        for places, systems in self.parts:
+            scores[places], gamma[places] = systems.solve(push[places])
+        return scores, gamma
 
 
 def _greatest(of_kinks: AnyArray) -> AnyArray:

@@ -36,9 +36,6 @@ class Space(Protocol):
     def gradient(self, derivative: AnyArray, alpha: float, vector: AnyArray) -> AnyArray:
         """The gradient where rows have these derivatives."""
 
-    def push(self, derivative: AnyArray) -> AnyArray:
-        """The gradient of the rows' part alone."""
-
     def length(self, gradient: AnyArray) -> float:
         """The greatest entry of a gradient by the coefficients, or more."""
 
@@ -73,9 +70,6 @@ class CoefficientSpace:
 
     def gradient(self, derivative: AnyArray, alpha: float, vector: AnyArray) -> AnyArray:
         return derivative @ self.matrix + 2 * alpha * self.penalised * vector
-
-    def push(self, derivative: AnyArray) -> AnyArray:
-        return derivative @ self.matrix
 
     def length(self, gradient: AnyArray) -> float:
         return float(np.abs(gradient).max())
@@ -118,8 +112,8 @@ class RowSpace:
     With K = ΦΦ′ and R² = curvature / 2α the inverse Hessian of Φ′γ is Φ′(γ − R (1 + RKR)⁻¹ RKγ) / 2α.
     """
 
-    def __init__(self, matrix: FeatureMatrix, negligible: float = NEGLIGIBLE):
-        self.matrix, self.size, self.negligible = matrix, len(matrix.features), negligible
+    def __init__(self, matrix: FeatureMatrix):
+        self.matrix, self.size = matrix, len(matrix.features)
         self._diagonal = np.einsum("ij,ij->i", matrix.features, matrix.features)
         self._known: tuple[AnyArray, AnyArray] = (np.zeros(0), np.zeros(0))
 
@@ -138,18 +132,15 @@ class RowSpace:
     def gradient(self, derivative: AnyArray, alpha: float, vector: AnyArray) -> AnyArray:
         return derivative + 2 * alpha * vector
 
-    def push(self, derivative: AnyArray) -> AnyArray:
-        return derivative
-
     def length(self, gradient: AnyArray) -> float:
         return float(np.sqrt(np.abs(self.scores(gradient) @ gradient)))
 
     def factorize(self, curvature: AnyArray, alpha: float) -> _RowFactor:
-        """Rows that hardly bend are left out: all of them together change the Hessian by less than `negligible`."""
+        """Rows that hardly bend are left out: all of them together change the Hessian by less than NEGLIGIBLE."""
         squares = curvature / (2 * alpha)
         share = squares * self._diagonal
         order = np.argsort(share)
-        n_straight = int(np.searchsorted(np.cumsum(share[order]), self.negligible))
+        n_straight = int(np.searchsorted(np.cumsum(share[order]), NEGLIGIBLE))
         bending = np.sort(order[min(n_straight, self.size - 1) :])
         root = np.sqrt(squares[bending])
         system = self.matrix.gram.take(bending, axis=0).take(bending, axis=1)
