@@ -90,7 +90,7 @@ def sample_separators(
     """
     rng = np.random.default_rng(seed)
     unlabeled = np.flatnonzero(signs == 0)
-    labels = np.tile(signs, (n_starts + 1, 1))
+    labels = np.tile(signs.astype(np.float32), (n_starts + 1, 1))  # the precision of coarse separators
     labels[:, unlabeled] = starting_labels(supervised, n_starts, rng)
     found = local_search(machine, labels, unlabeled, balance, n_groups, rng)
     return found.take(_different(found))

@@ -7,7 +7,7 @@ from functools import cached_property, partial, reduce
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cholesky, lapack, solve_triangular
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import narrow_root
@@ -97,7 +97,8 @@ class SharedKernelSVM:
 
     def _double(self, rho: AnyArray) -> _Step:
         """What leads to stationary points of the penalised dual on sum(c) = 0: ρ(K + ρ)⁻¹ without its mean."""
-        inverse = cho_solve(cho_factor(self.kernel + np.diag(rho)), np.eye(len(self.kernel)))
+        lower, _ = lapack.dpotri(cholesky(self.kernel + np.diag(rho), lower=True), lower=1)
+        inverse = np.tril(lower) + np.tril(lower, -1).T
         ones = inverse.sum(axis=1)
         inverse -= np.outer(ones, ones / ones.sum())
         inverse *= rho[:, None]
@@ -130,17 +131,24 @@ class SharedKernelSVM:
         """
         step = self._soft if tol > GAP else self._stiff if tol == GAP else self._exact
         labels = labels.astype(step.rho.dtype, copy=False)
-        coef, price = (part.astype(step.rho.dtype) for part in self._starting_point(labels, start, step))
+        coef, price = (part.astype(step.rho.dtype, copy=False) for part in self._starting_point(labels, start, step))
         smooth, bias = np.empty_like(coef), np.empty_like(coef[:, 0])
-        active = np.arange(len(labels))
+        active: AnyArray | slice = slice(None)  # all of them, as long as a copy can be saved
         done = 0
-        while done < max_iter and len(active):
+        while True:
             n_steps = min(max(CHECK_EVERY, int(CHECK_SHARE * done)), max_iter - done)
             done += n_steps
             y = labels[active]
             coef[active], price[active] = _iterate(step, y, coef[active], price[active], n_steps)
-            gap, objective, smooth[active], bias[active] = _gap(step, y, coef[active], price[active])
-            active = active[gap > tol * objective]
+            smooth[active], bias[active] = _scores(step, y, coef[active], price[active])
+            if done == max_iter:
+                break
+            gap, objective = _gap(step, y, coef[active], smooth[active], bias[active])
+            going_on = gap > tol * objective
+            if not going_on.any():
+                break
+            if not going_on.all():
+                active = np.arange(len(labels))[active][going_on]
         if tol <= GAP:
             bias = best_bias(smooth, labels, step.cost)
         return Separators(labels, coef, price, bias, smooth + bias[:, None])
@@ -184,19 +192,21 @@ def _iterate(step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray, n_s
     return coef, step.rho * (z - coef)
 
 
-def _gap(
-    step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray
-) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
-    """Duality gap Σ_i C_i max(0, m_i) − |c_i| m_i, m = 1 − y f, the objective, and f without and with bias apart.
+def _scores(step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """f without bias, and the bias."""
+    smooth = step.smooth(coef)
+    return smooth, (labels - price - smooth).mean(axis=1)
+
+
+def _gap(step: _Step, labels: AnyArray, coef: AnyArray, smooth: AnyArray, bias: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Duality gap Σ_i C_i max(0, m_i) − |c_i| m_i, m = 1 − y f, and the objective.
 
     While sum(c) is not yet 0, bias · sum(c) is what the dual value is uncertain by.
     """
-    smooth = step.smooth(coef)
-    bias = (labels - price - smooth).mean(axis=1)
     short = 1 - labels * (smooth + bias[:, None])
     hinge = np.maximum(0, short) @ step.cost
     gap = hinge - np.einsum("ti,ti->t", np.abs(coef), short) + np.abs(bias * coef.sum(axis=1))
-    return gap, hinge + np.einsum("ti,ti->t", coef, smooth) / 2, smooth, bias
+    return gap, hinge + np.einsum("ti,ti->t", coef, smooth) / 2
 
 
 def best_bias(scores: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
