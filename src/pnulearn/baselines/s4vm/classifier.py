@@ -17,7 +17,7 @@ from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
 from pnulearn.baselines.s4vm.separators import Balance, representatives, sample_separators
-from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
+from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM, narrow_columns
 
 TIE = 1e-6  # votes this close to even are left to the supervised SVM
 STEPS = 100  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
@@ -81,18 +81,20 @@ class S4VM(Rival):
 
     def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         svms = {C: supervised_svm(training.gram, training.signs, C) for C in {c["C"] for c in grid}}
-        return (self._voters(training, candidate, *svms[candidate["C"]]) for candidate in grid)
+        columns = narrow_columns(training.gram)
+        return (self._voters(training, candidate, columns, *svms[candidate["C"]]) for candidate in grid)
 
-    def _voters(self, training: RivalTraining, candidate: Candidate, coef: AnyArray, bias: float) -> Parts:
+    def _voters(
+        self, training: RivalTraining, candidate: Candidate, columns: AnyArray, coef: AnyArray, bias: float
+    ) -> Parts:
         """The separators kept and the supervised SVM (last), with the weight of each in the vote."""
         signs, unlabeled = training.signs, training.unlabeled
         if len(unlabeled) == 0:
             parts = {"dual_coef": coef[None], "intercept": np.array([bias]), "vote": np.ones(1)}
             return parts | {"worst_case_gain": 0.0, "transduction": self.classes_[training.codes]}
         supervised = np.where(training.gram[unlabeled] @ coef + bias > 0, 1.0, -1.0)
-        machine = SharedKernelSVM(
-            training.gram, np.where(signs == 0, float(candidate["C_unlabeled"]), float(candidate["C"]))
-        )
+        cost = np.where(signs == 0, float(candidate["C_unlabeled"]), float(candidate["C"]))
+        machine = SharedKernelSVM(training.gram, cost, columns)
         mean_label = (signs.sum() + len(unlabeled) * (2 * training.shares[1] - 1)) / len(signs)
         balance = Balance.around(mean_label, signs)
         found = sample_separators(machine, signs, supervised, balance, self.n_starts, self.n_separators, training.seed)

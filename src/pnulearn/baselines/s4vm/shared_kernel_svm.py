@@ -68,6 +68,12 @@ def _times(points: AnyArray, *factors: AnyArray) -> AnyArray:
     return reduce(np.matmul, factors, points)
 
 
+def narrow_columns(kernel: AnyArray) -> AnyArray:
+    """F with K = FF′, or none where it would have many columns."""
+    F = narrow_root(kernel, NEGLIGIBLE * kernel.diagonal().max())
+    return F if F.shape[1] <= WORTHWHILE * len(kernel) else F[:, :0]
+
+
 class SharedKernelSVM:
     """min ½|f|² + Σ_i C_i max(0, 1 − y_i (f(x_i) + bias)) for many label vectors y at once.
 
@@ -76,8 +82,10 @@ class SharedKernelSVM:
     them is one matrix product. ρ = 1/C puts all boxes on one scale; the floor keeps ρ comparable to K.
     """
 
-    def __init__(self, kernel: AnyArray, cost: AnyArray):
+    def __init__(self, kernel: AnyArray, cost: AnyArray, columns: AnyArray | None = None):
+        """`columns` are the `narrow_columns` of the kernel, if they are known."""
         self.kernel = kernel
+        self.columns = narrow_columns(kernel) if columns is None else columns
         self.cost = cost
         self.floor = 0.1 * kernel.diagonal().mean()
         self.rho = np.maximum(1 / cost, self.floor)
@@ -106,20 +114,14 @@ class SharedKernelSVM:
 
     def _single(self, rho: AnyArray) -> _Step:
         """Of a smooth kernel few columns matter: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as few."""
-        F = self._columns
-        if F is None:
+        F = self.columns
+        if not F.shape[1]:
             return self._double(rho).single()
         inner = cholesky(np.eye(F.shape[1]) + F.T @ (F / rho[:, None]), lower=True)
         G = solve_triangular(inner, (F / rho[:, None]).T, lower=True).T
         ones = 1 / rho - G @ G.sum(axis=0)
         G = np.column_stack([G, ones / np.sqrt(ones.sum())])
         return _Step((rho[:, None] * G, -G.T), (F, F.T), rho, self.cost).single()
-
-    @cached_property
-    def _columns(self) -> AnyArray | None:
-        """F with K = FF′, if it has few columns."""
-        F = narrow_root(self.kernel, NEGLIGIBLE * self.kernel.diagonal().max())
-        return F if F.shape[1] <= WORTHWHILE * len(self.kernel) else None
 
     def solve(
         self, labels: AnyArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS
