@@ -13,10 +13,10 @@ from scipy.linalg.blas import ssyrk
 from scipy.linalg.lapack import spotrf, spotrs
 
 from pnulearn._arrays import AnyArray
+from pnulearn._solvers.single_precision import TINY, single_precision
 
 NEGLIGIBLE = 0.01  # what a row that is left out may add to a Hessian, relative to the rest of it
 MOST = 0.85  # the share of rows from which on all are kept
-TINY = 1e-8  # beside one, even after it was squared
 
 
 class Systems(Protocol):
@@ -40,7 +40,7 @@ class LeadingCoordinates:
     """Rows by coordinates (n, k) with about the same inner products."""
 
     def __init__(self, coordinates: AnyArray):
-        self.coordinates = _single(coordinates)
+        self.coordinates = single_precision(coordinates)
 
     def spread(self, beta: AnyArray) -> AnyArray:
         return (beta @ self.coordinates) @ self.coordinates.T
@@ -53,7 +53,7 @@ class AllRows:
     """Rows by their inner products."""
 
     def __init__(self, gram: AnyArray):
-        self.gram = _single(gram)
+        self.gram = single_precision(gram)
 
     def spread(self, beta: AnyArray) -> AnyArray:
         return beta @ self.gram
@@ -117,12 +117,6 @@ class _RowSystems:
             right = push[place, bending] / root - root * held[place, bending]
             gamma[place, bending] = root * _solve(factor, right)
         return (gamma @ self.gram) / self.doubled, gamma
-
-
-def _single(matrix: AnyArray) -> AnyArray:
-    """In single precision, zero for what is lost beside the greatest: arithmetic with the smallest numbers is slow."""
-    size = np.abs(matrix)
-    return np.where(size < TINY * size.max(initial=0), 0, matrix).astype(np.float32)
 
 
 def _factorize(matrix: AnyArray) -> AnyArray | None:

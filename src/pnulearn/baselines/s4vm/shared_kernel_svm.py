@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.linalg import cholesky, lapack, solve_triangular
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import narrow_root
+from pnulearn._solvers.single_precision import single_precision
 
 RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterations
 CHECK_EVERY, CHECK_SHARE = 10, 0.25  # steps between two looks at the gap: that many, or that share of those done
@@ -60,8 +61,8 @@ class _Step(NamedTuple):
 
     def single(self) -> _Step:
         """In single precision, and row by row in memory: few separators times columns take up to twice as long."""
-        turn = partial(np.ascontiguousarray, dtype=np.float32)
-        return _Step(tuple(map(turn, self.matrix)), tuple(map(turn, self.kernel)), turn(self.rho), turn(self.cost))
+        matrix, kernel = (tuple(map(single_precision, factors)) for factors in (self.matrix, self.kernel))
+        return _Step(matrix, kernel, self.rho.astype(np.float32), self.cost.astype(np.float32))
 
 
 def _times(points: AnyArray, *factors: AnyArray) -> AnyArray:
