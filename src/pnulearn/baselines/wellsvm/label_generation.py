@@ -178,7 +178,8 @@ def newton_weights(mixture: Mixture, slopes: AnyArray) -> AnyArray:
     """
     weight, spread = mixture.weight, slopes @ mixture.alpha
     give = slopes @ mixture.minimum.solve(slopes.T)
-    change = np.linalg.lstsq(give, _excess(spread, weight @ spread))[0]  # vectors may differ in rows with a = 0 alone
+    # Vectors may differ in rows with a = 0 alone, hence least squares.
+    change = np.linalg.lstsq(give, _excess(spread, weight @ spread), rcond=None)[0]
     moved = np.clip(weight + change, weight / FARTHEST, weight * FARTHEST)
     return moved / moved.sum()
 
