@@ -8,8 +8,8 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 
 def write_section(page: Path, title: str, text: str) -> None:
-    """Replace what stands under `## title`, or add it before the last section."""
-    head, *sections = ("\n" + page.read_text()).split("\n## ")
+    """Replace what stands under `## title`, or add it before the last section; a page that is not there is begun."""
+    head, *sections = ("\n" + (page.read_text() if page.exists() else "")).split("\n## ")
     names = [section.splitlines()[0] for section in sections]
     place = names.index(title) if title in names else len(sections) - 1
     new = f"{title}\n\n{text.strip()}\n"

@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from pnulearn.baselines import EntropyRegularizedClassifier
 from pnulearn.baselines._rival.kernel import gram
 from pnulearn.baselines._rival.rival import RivalTraining
-from pnulearn.baselines.entropy import confidence
-from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy, minimize_confidence
+from pnulearn.baselines.entropy import confidence, descent
+from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy
+from pnulearn.baselines.entropy.descent import minimize_confidence
 from pnulearn.baselines.entropy.rotation import rotate
 
 rng = np.random.default_rng(0)
@@ -33,6 +34,19 @@ def objective(intercept=True):
     return ConfidenceObjective(rotate(X), problem, problem.outputs[0][0], intercept)
 
 
+def at(target, w, alpha, mu):
+    return target.at(w[None], np.array([alpha]), np.array([mu]))
+
+
+def value_and_gradient(target, w, alpha, mu):
+    point = at(target, w, alpha, mu)
+    return point.value[0], point.gradient[0]
+
+
+def minimum(target, start, alpha, mu):
+    return minimize_confidence(target, start[None], np.array([alpha]), np.array([mu]))[0]
+
+
 def test_entropy_is_its_definition_even_and_at_most_log_two():
     g = np.linspace(-30, 30, 601)
     p = expit(g)
@@ -52,13 +66,15 @@ def test_value_and_derivatives_are_the_formula(intercept):
     margin, free = SIGNS * g[:N_LABELED], g[N_LABELED:]
     weight = np.where(SIGNS > 0, 0.3 / (SIGNS > 0).sum(), 0.7 / (SIGNS < 0).sum())
     penalty = 0.1 * np.sum(w[:3] ** 2)
-    value, gradient = target(w, 0.1, 0.5)
+    value, gradient = value_and_gradient(target, w, 0.1, 0.5)
     p = expit(free)
     uncertain = np.mean(-p * np.log(p) - (1 - p) * np.log(1 - p))
     assert value == pytest.approx(weight @ np.log1p(np.exp(-margin)) + 0.5 * uncertain + penalty)
-    assert_allclose(gradient, optimize.approx_fprime(w, lambda v: target(v, 0.1, 0.5)[0]), atol=1e-6)
-    numerical = optimize.approx_fprime(w, lambda v: target(v, 0.1, 0.5)[1])
-    bend = target.of_scores(g, 0.5)[2]
+    assert_allclose(
+        gradient, optimize.approx_fprime(w, lambda v: value_and_gradient(target, v, 0.1, 0.5)[0]), atol=1e-6
+    )
+    numerical = optimize.approx_fprime(w, lambda v: value_and_gradient(target, v, 0.1, 0.5)[1])
+    bend = at(target, w, 0.1, 0.5).bend[0]
     hessian = target.features.T @ (bend[:, None] * target.features) + 0.2 * np.diag(target.penalized)
     assert_allclose(hessian, numerical, atol=1e-5)
 
@@ -69,28 +85,52 @@ def kernel_objective(bandwidth=0.7):
 
 
 @pytest.mark.parametrize("mu, convex", [(0.0, True), (1e-3, True), (0.1, False), (100.0, False)])
-def test_newton_solves_for_the_coupled_directions_and_goes_downhill_in_all(mu, convex):
+@pytest.mark.parametrize("many, accuracy", [(N + 1, 1e-10), (1, 1e-6)])
+def test_newton_solves_for_the_coupled_directions_and_goes_downhill_in_all(mu, convex, many, accuracy, monkeypatch):
+    monkeypatch.setattr(confidence, "MANY", many)  # from which on directions are solved for in single precision
     target, alpha = kernel_objective(), 1e-3
     w = 0.1 * rng.normal(size=target.size)
-    gradient, (_, _, bend) = target(w, alpha, mu)[1], target.of_scores(target.features @ w, mu)
-    r = target.n_coupled(bend, alpha)
+    point = at(target, w, alpha, mu)
+    gradient, bend = point.gradient[0], point.bend[0]
+    (r,) = target.n_coupled(point)
     assert 0 < r < target.size
-    direction = target.newton_direction(gradient, bend, alpha, r)
+    direction = target.newton_directions(point)[0]
     assert gradient @ direction < 0
     Z = target.features[:, :r]
     hessians = [Z.T @ (b[:, None] * Z) + 2 * alpha * np.eye(r) for b in (bend, np.abs(bend))]
     assert (np.linalg.eigvalsh(hessians[0])[0] > 0) == convex
-    assert_allclose(hessians[0 if convex else 1] @ direction[:r], -gradient[:r], atol=1e-10)
+    assert_allclose(hessians[0 if convex else 1] @ direction[:r], -gradient[:r], atol=accuracy)
+
+
+@pytest.mark.parametrize("scores", [1e3, 720.0])  # whose curvature is zero, or has no digits left
+def test_where_every_row_is_decided_no_direction_is_coupled(scores):
+    target = kernel_objective()
+    point = at(target, target.features.T @ np.full(N, scores) / target.squares, 100.0, 1.0)
+    assert target.n_coupled(point).tolist() == [0]
+    assert_allclose(target.newton_directions(point), -point.gradient / 200)
+
+
+def test_what_single_precision_cannot_factor_is_solved_in_double(monkeypatch):
+    monkeypatch.setattr(confidence, "MANY", 1)
+    target, alpha = kernel_objective(), 1e-10
+    point = at(target, np.zeros(target.size), alpha, 0.0)  # where labelled rows alone bend, so that the rank is theirs
+    (r,) = target.n_coupled(point)
+    Z = target.features[:, :r]
+    hessian = Z.T @ (point.bend[0][:, None] * Z) + 2 * alpha * np.eye(r)
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(hessian.astype(np.float32))
+    direction = target.newton_directions(point)[0]
+    assert_allclose(hessian @ direction[:r], -point.gradient[0, :r], atol=1e-8)
 
 
 @pytest.mark.parametrize("mu", [0.1, 1.0])
 def test_newton_and_descent_end_in_the_same_minimum_from_nearby(mu, monkeypatch):
     target = kernel_objective()
-    start = minimize_confidence(target, np.zeros(target.size), 1e-2, mu)
+    start = minimum(target, np.zeros(target.size), 1e-2, mu)
     start = start + 1e-3 * rng.normal(size=target.size)
-    by_newton = minimize_confidence(target, start, 1e-2, mu)
-    monkeypatch.setattr(confidence, "MOST_STEPS", 0)
-    by_descent = minimize_confidence(target, start, 1e-2, mu)
+    by_newton = minimum(target, start, 1e-2, mu)
+    monkeypatch.setattr(descent, "MOST_STEPS", 0)
+    by_descent = minimum(target, start, 1e-2, mu)
     assert_allclose(target.features @ by_newton, target.features @ by_descent, atol=1e-4)
 
 
@@ -98,9 +138,35 @@ def test_newton_and_descent_end_in_the_same_minimum_from_nearby(mu, monkeypatch)
 def test_the_minimiser_is_stationary_and_no_higher_than_its_start(alpha, mu):
     target = objective()
     start = rng.normal(size=target.size)
-    w = minimize_confidence(target, start, alpha, mu)
-    assert target(w, alpha, mu)[0] <= target(start, alpha, mu)[0]
-    assert np.abs(target(w, alpha, mu)[1]).max() < 1e-5 * max(1, mu)
+    w = minimum(target, start, alpha, mu)
+    value, gradient = value_and_gradient(target, w, alpha, mu)
+    assert value <= value_and_gradient(target, start, alpha, mu)[0]
+    assert np.abs(gradient).max() < 1e-5 * max(1, mu)
+
+
+@pytest.mark.parametrize("wide", [confidence.WIDE, 0.1])
+def test_problems_side_by_side_have_the_minima_that_each_has_alone(wide, monkeypatch):
+    monkeypatch.setattr(confidence, "WIDE", wide)  # the smaller one sends some to L-BFGS
+    monkeypatch.setattr(confidence, "FEW", 5)
+    target = kernel_objective()
+    starts = rng.normal(size=(12, target.size))
+    alphas, mus = np.tile([1e-4, 1e-2, 1.0], 4), np.repeat([0.0, 1e-3, 1.0, 100.0], 3)
+    together = minimize_confidence(target, starts, alphas, mus)
+    alone = np.array([minimum(target, *problem) for problem in zip(starts, alphas, mus, strict=True)])
+    values = [target.at(w, alphas, mus).value for w in (together, alone)]
+    assert_allclose(*values, rtol=1e-9)
+    assert_allclose(together @ target.features.T, alone @ target.features.T, atol=1e-4)
+
+
+def test_a_problem_starts_at_the_minimum_of_its_parent():
+    target = kernel_objective()
+    alphas, mus, parents = np.full(4, 1e-3), np.array([10.0, 0.1, 100.0, 1.0]), np.array([3, -1, 0, 1])
+    starts = rng.normal(size=(4, target.size))
+    chain = minimize_confidence(target, starts, alphas, mus, parents=parents)
+    w = starts[1]
+    for i in (1, 3, 0, 2):
+        w = minimum(target, w, alphas[i], mus[i])
+        assert_allclose(target.features @ chain[i], target.features @ w, atol=1e-3)
 
 
 @pytest.mark.parametrize("alpha", [1e-4, 1e-2, 1.0])

@@ -16,7 +16,8 @@ from pnulearn._parameters import parameters
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival, stack_outputs
 from pnulearn.baselines._rival.training import RivalTraining
-from pnulearn.baselines.entropy.confidence import ConfidenceObjective, minimize_confidence
+from pnulearn.baselines.entropy.confidence import ConfidenceObjective
+from pnulearn.baselines.entropy.descent import minimize_confidence
 from pnulearn.baselines.entropy.rotation import Rotated, rotate
 
 EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
@@ -103,44 +104,39 @@ class EntropyRegularizedClassifier(Rival):
         """The minimiser of every candidate, for one output."""
         objective = ConfidenceObjective(rotated, training, signs, intercept=self._intercept)
         tolerance = EXACT if len(grid) == 1 else ENOUGH_TO_COMPARE
-        alphas = sorted({c["alpha"] for c in grid}, reverse=True)
-        solved = {}
-        starts = self._supervised(training, rotated, signs, alphas, tolerance)
-        for alpha, supervised in zip(alphas, starts, strict=True):
-            entropies = [c["entropy"] for c in grid if c["alpha"] == alpha]
-            for entropy, solution in _follow_path(objective, supervised, alpha, entropies, tolerance):
-                solved[alpha, entropy] = solution
-        return [solved[c["alpha"], c["entropy"]] for c in grid]
+        alphas, entropies = (np.array(sorted({c[name] for c in grid})) for name in ("alpha", "entropy"))
+        supervised = self._supervised(training, rotated, signs, alphas, tolerance)
+        solved = _follow_paths(objective, supervised, alphas, entropies, tolerance)
+        return [solved[c["entropy"]][np.searchsorted(alphas, c["alpha"])] for c in grid]
 
     def _supervised(
-        self, training: RivalTraining, rotated: Rotated, signs: AnyArray, alphas: Sequence[float], tolerance: float
-    ) -> Iterator[AnyArray]:
+        self, training: RivalTraining, rotated: Rotated, signs: AnyArray, alphas: AnyArray, tolerance: float
+    ) -> AnyArray:
         """Where the paths start: minimisers without entropy, which need no more directions than labelled rows span."""
         labeled = training.labeled
         known = replace(training, X=None, gram=training.gram[labeled], codes=training.codes[labeled])
         span = rotate(known.gram)
         objective = ConfidenceObjective(span, known, signs, intercept=self._intercept)
-        solution = np.zeros(objective.size)
-        # The problem is convex, so that its solution does not depend on where the solver starts.
-        for alpha in alphas:
-            solution = minimize_confidence(objective, solution, alpha, 0.0, tolerance)
-            coef = rotated.lower(span.lift(solution[: len(span.lengths)]))
-            yield np.append(coef, solution[len(span.lengths) :])
+        start = np.zeros((len(alphas), objective.size))
+        solutions = minimize_confidence(objective, start, alphas, np.zeros(len(alphas)), tolerance)
+        k = len(span.lengths)
+        return np.column_stack([rotated.lower(span.lift(solutions[:, :k].T)).T, solutions[:, k:]])
 
     def _part(self, rotated: Rotated, solution: AnyArray) -> Parts:
         coef, bias = (solution[:-1], solution[-1]) if self._intercept else (solution, 0.0)
         return {"coef": rotated.lift(coef), "intercept": float(bias)}
 
 
-def _follow_path(
-    objective: ConfidenceObjective, supervised: AnyArray, alpha: float, entropies: Sequence[float], tolerance: float
-) -> Iterator[tuple[float, AnyArray]]:
-    """Solutions for rising entropy weights. Only rungs of the ladder hand on their solution, so that what a weight
-    gives does not depend on which others are asked for."""
-    rung = supervised
-    for entropy in sorted({*entropies, *(step for step in LADDER if step < max(entropies))}):
-        solution = minimize_confidence(objective, rung, alpha, entropy, tolerance)
-        if entropy in LADDER:
-            rung = solution
-        if entropy in entropies:
-            yield entropy, solution
+def _follow_paths(
+    objective: ConfidenceObjective, supervised: AnyArray, alphas: AnyArray, entropies: AnyArray, tolerance: float
+) -> dict[float, AnyArray]:
+    """Solutions of all alphas for every entropy weight. Only rungs of the ladder hand on their solutions, so that what
+    a weight gives does not depend on which others are asked for."""
+    weights = sorted({*entropies, *(rung for rung in LADDER if rung < max(entropies))})
+    below = [max((i for i in range(k) if weights[i] in LADDER), default=-1) for k in range(len(weights))]
+    n, m = len(alphas), len(weights)
+    parents = [i * n + a if i >= 0 else -1 for i in below for a in range(n)]
+    solutions = minimize_confidence(
+        objective, np.tile(supervised, (m, 1)), np.tile(alphas, m), np.repeat(weights, n), tolerance, np.array(parents)
+    )
+    return dict(zip(weights, np.split(solutions, m), strict=True))
