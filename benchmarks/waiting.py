@@ -1,12 +1,12 @@
 """Processor seconds of fits that people wait for: losses without closed form and the rivals, each with its whole grid.
 
 Losses: the default search (1,008 models, or 600 of losses without closed form) on 350 rows of two sets, and 45 models
-of 20,000 generated rows. Rivals: their searches on 350 and 1,000 rows. All by five folds, but for the squared loss,
-whose default leaves one row out after the other; every fit in a process and with one BLAS thread of its own, for at
-most `--limit` processor seconds. Processor times of one fit move by a third on a shared machine, so that losses with
-350 rows take turns, `--rounds` of them, and medians are kept: read ratios. Real data from the folder PNULEARN_DATA,
-otherwise generated data of the same shape. Every fit is kept in results/rows/waiting.jsonl as soon as it is done, and
-the pages are drawn from there.
+of 20,000 generated rows. Rivals: their searches on 350 rows of both sets and 1,000 of banana. All by five folds, but
+for the squared loss, whose default leaves one row out after the other; every fit in a process and with one BLAS thread
+of its own, for at most `--limit` processor seconds. Processor times of one fit move by a third on a shared machine, so
+that losses with 350 rows take turns, `--rounds` of them, and medians are kept: read ratios. Real data from the folder
+PNULEARN_DATA, otherwise generated data of the same shape. Every fit is kept in results/rows/waiting.jsonl as soon as it
+is done, and the pages are drawn from there.
 
     python benchmarks/waiting.py [losses] [large] [rivals] [--only NAME ...] [--limit 120] [--rounds 5]
 """
@@ -71,7 +71,8 @@ def fits(what: str) -> Iterator[Fit]:
     elif what == "large":
         yield from ((loss, "generated", LARGE) for loss in LOSSES)
     else:
-        yield from ((rival, "banana", n_rows) for n_rows in (350, 1000) for rival in RIVALS)
+        settings = (("banana", 350), ("waveform", 350), ("banana", 1000))
+        yield from ((rival, name, n_rows) for name, n_rows in settings for rival in RIVALS)
 
 
 def measure(fit: Fit, limit: int) -> dict:
