@@ -58,11 +58,10 @@ def _advance(
     promised = 1e-4 * step * np.einsum("ij,ij->i", points.gradient, directions)
     paid = moved.value <= points.value + promised
     if not paid.all():
-        short = ~paid
-        back = points[short]
-        if step > SHORTEST:
-            back, paid[short] = _advance(objective, back, directions[short], step / 2)
-        moved[short] = back
+        moved[~paid] = points[~paid]
+        again = ~paid & np.isfinite(promised)  # without a direction there is nothing to halve
+        if step > SHORTEST and again.any():
+            moved[again], paid[again] = _advance(objective, points[again], directions[again], step / 2)
     return moved, paid
 
 
