@@ -67,8 +67,11 @@ def test_every_kernel_of_the_registry_is_learnt_with_dense_or_sparse_rows(model,
     assert_allclose(model.fit(rare, Y).decision_function(rare), dense.decision_function(rows), atol=1e-4)
 
 
-@every(
-    [PNUClassifier(), PNUClassifier(kernel="linear"), PNUClassifier(columns="both"), LabeledOnly(LogisticRegression())]
+RANKS = pytest.param(PNUClassifier(columns="both"), marks=pytest.mark.thorough)  # two models each, as long as the rest
+
+
+@pytest.mark.parametrize(
+    "model", [PNUClassifier(), PNUClassifier(kernel="linear"), RANKS, LabeledOnly(LogisticRegression())], ids=name
 )
 def test_scikit_learn_finds_nothing_to_complain_about(model):
     """The rivals' turn is in tests/baselines, with and without a search."""

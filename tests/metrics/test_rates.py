@@ -54,6 +54,7 @@ def test_an_estimate_under_an_unknown_prior_lies_within_its_interval():
     assert found.value >= 0
 
 
+@pytest.mark.thorough
 def test_intervals_of_a_frozen_model_hold_with_few_labels_and_an_uncertain_prior():
     """600 draws of ten labels and a range that holds the prior in 90 % of draws, whatever the model."""
     rng = np.random.default_rng(1)
