@@ -59,7 +59,7 @@ class Rival(PartiallyLabeledClassifier):
     random_state : int, RandomState or None
         Seed; an int makes the result repeatable.
     n_jobs : int or None
-        Threads; the result does not depend on it. With up to a thousand rows one is as fast as two or faster.
+        Threads; the result does not depend on it. With some hundred rows one is as fast as two or faster.
     verbose : int
         1 reports progress.
     """

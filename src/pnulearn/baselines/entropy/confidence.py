@@ -31,13 +31,12 @@ def entropy(scores: AnyArray) -> AnyArray:
 
 @dataclass
 class Points:
-    """Where problems stand, a row for each: variables w, scores g, value, its gradient by w, and how much it bends by
-    every score."""
+    """Where problems stand, a row for each: variables w, value, its gradient by w, and how much it bends by every
+    score."""
 
     w: AnyArray
     alpha: AnyArray
     mu: AnyArray
-    g: AnyArray
     value: AnyArray
     gradient: AnyArray
     bend: AnyArray
@@ -75,13 +74,12 @@ class ConfidenceObjective:
         """The number of variables."""
         return self.features.shape[1]
 
-    def at(self, w: AnyArray, alpha: AnyArray, mu: AnyArray, g: AnyArray | None = None) -> Points:
-        """Values and derivatives at w, whose scores g may be known."""
-        g = w @ self.features.T if g is None else g
-        value, slope, bend = self._of_scores(g, mu)
+    def at(self, w: AnyArray, alpha: AnyArray, mu: AnyArray) -> Points:
+        """Values and derivatives."""
+        value, slope, bend = self._of_scores(w @ self.features.T, mu)
         shrunk = alpha[:, None] * self.penalized * w
         value += np.einsum("ij,ij->i", shrunk, w)
-        return Points(w, alpha, mu, g, value, slope @ self.features + 2 * shrunk, bend)
+        return Points(w, alpha, mu, value, slope @ self.features + 2 * shrunk, bend)
 
     def _of_scores(self, g: AnyArray, mu: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Values without the penalty, and their first and second derivatives with respect to every row's score."""
