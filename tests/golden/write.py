@@ -11,7 +11,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")  # before NumPy
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.golden.cases import CASES
-from tests.golden.store import FOLDER, note_machine, stored_names, write
+from tests.golden.store import FOLDER, stored_names, write
 
 
 def main(names: list[str]) -> None:
@@ -21,7 +21,6 @@ def main(names: list[str]) -> None:
     for name in names or CASES:
         write(name, CASES[name]())
         print(name)
-    note_machine()
     for gone in stored_names() - set(CASES):
         (FOLDER / f"{gone}.json").unlink()
 

@@ -14,6 +14,7 @@ from pnulearn._arrays import AnyArray
 
 AUTO_CENTERS = 500
 MEDIAN_ROWS = 1000
+ROUNDING = 1e-9  # of the largest distance: rows that are closer are equal
 
 
 def dense(X: Any) -> AnyArray:
@@ -24,14 +25,13 @@ def dense(X: Any) -> AnyArray:
 def median_distance(centers: AnyArray, metric: str = "euclidean") -> float:
     """The median distance between distinct centres (i < j), the unit of the bandwidth grid."""
     distances = pdist(centers[:MEDIAN_ROWS], metric)
-    positive = distances[distances > 0]
+    positive = distances[distances > ROUNDING * distances.max(initial=0)]
     if len(positive) == 0:
         raise ValueError(
             "All rows of X that can serve as centres are identical, so there is no distance to take a bandwidth from. "
             "Check the columns of X, or pass bandwidth=1.0."
         )
-    median = float(np.median(distances))
-    return median if median > 0 else float(np.median(positive))
+    return float(np.median(distances if 2 * len(positive) > len(distances) else positive))
 
 
 def choose_centers(X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike) -> AnyArray:

@@ -12,9 +12,9 @@ from scipy.special import ndtri
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Graph, PrefixedGraph
 from pnulearn._basis.centers import dense
+from pnulearn._problem.row_keys import starts_value
 
 MOST_KNOTS = 200  # of a column; between them ranks are linear in the value
-SAME = 1e-12  # values of a column that differ by less, in units of its spread, are one value
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def _knots(column: AnyArray, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Distinct values of a column and their normal ranks; of many, about as many as are kept, evenly spaced in rank."""
     order = np.argsort(column, kind="stable")
     column, weight = column[order], weight[order]
-    first = np.flatnonzero(np.diff(column, prepend=-np.inf) > SAME * _spread(column))
+    first = np.flatnonzero(starts_value(column[:, None])[:, 0])
     share = np.add.reduceat(weight, first) / weight.sum()
     values, scores = column[first], ndtri(np.cumsum(share) - share / 2)
     if len(values) > MOST_KNOTS:
@@ -89,10 +89,3 @@ def _knots(column: AnyArray, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
         kept = np.unique(np.append(np.searchsorted(scores[:-1], asked[:-1]), len(scores) - 1))
         values, scores = values[kept], scores[kept]
     return values, scores
-
-
-def _spread(ordered: AnyArray) -> float:
-    """How far values lie from their median, but for the farthest few: one wild value must not make all others one."""
-    distances = np.abs(ordered - ordered[len(ordered) // 2])
-    typical = np.quantile(distances, 0.95)
-    return float(typical if typical > 0 else distances.max())

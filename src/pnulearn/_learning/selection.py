@@ -11,6 +11,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._machine.notebook import show_rows
 
 NEGLIGIBLE = 1e-3
+TIED_DIGITS = 9  # risks and weights that agree to so many digits are equal: the rest differs between processors
 
 SHOWN = 10  # candidates in a notebook
 
@@ -43,8 +44,9 @@ class SearchTable:
 
     @property
     def best(self) -> tuple[int, ...]:
-        """Place of the candidate with the largest weight."""
-        return tuple(int(i) for i in np.unravel_index(int(np.argmax(self.weight)), self.weight.shape))
+        """Place of the candidate with the largest weight; the first of those that tie up to rounding."""
+        largest = np.round(self.weight / self.weight.max(), TIED_DIGITS)
+        return tuple(int(i) for i in np.unravel_index(int(np.argmax(largest)), self.weight.shape))
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per candidate, best first, ready for a data frame."""
@@ -72,7 +74,7 @@ def best_candidate(
     alpha, then the smaller |mix|; "first" takes the first with bandwidths slowest, then alphas, then mixes, as the
     first author's public code does.
     """
-    zero_one = np.round(zero_one, 12)  # equal counts may differ in the last bit
+    zero_one, squared = np.round(zero_one, TIED_DIGITS), np.round(squared, TIED_DIGITS)  # last bits must not decide
     if tie_break == "first":
         by_alpha = zero_one.swapaxes(1, 2)
         bandwidth, alpha, mix = np.unravel_index(int(np.argmin(by_alpha)), by_alpha.shape)

@@ -14,6 +14,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn.risks import pnu
 from pnulearn.theory import forced_mix, least_variance_mix
 
+TIED = 1e-7  # of the root mean square of a candidate's scores: closer scores are not told apart
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -121,7 +123,12 @@ def membership(codes: AnyArray, weight: AnyArray, n_classes: int, population: An
 
 
 def _votes(scores: AnyArray) -> AnyArray:
-    """1 where the output's class is predicted, a half on the boundary of two classes."""
+    """1 where the output's class is predicted; classes whose scores tie up to rounding share the vote.
+
+    A score that is zero but for rounding has the sign of the machine's last bit, which must not choose a model.
+    """
+    close = TIED * np.sqrt(np.mean(np.square(scores), axis=-1, keepdims=True))
     if len(scores) == 1:
-        return (np.sign(scores) + 1) / 2
-    return (scores.argmax(axis=0) == np.arange(len(scores))[:, None, None, None]).astype(float)
+        return (np.sign(np.where(np.abs(scores) <= close, 0.0, scores)) + 1) / 2
+    first = scores >= scores.max(axis=0) - close.max(axis=0)
+    return first / first.sum(axis=0)

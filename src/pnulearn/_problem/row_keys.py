@@ -1,10 +1,11 @@
-"""A random order of rows that hangs on what they hold, not on where they stand, in which units or to how many digits.
+"""A pseudo-random row order derived from row contents, and which rows are equal.
 
-Every column is measured from its mean in standard deviations and cut into cells; rows are ordered by a hash of their
-cells. Rows whose cells agree are hashed by finer ones instead, and at last every bit counts. So noise in last digits,
-single for double precision, another unit or another zero point move a row only if one of its values lies within that
-noise of the border of a cell, and then that row alone. Integer arithmetic wraps and never rounds: neither the row's
-place nor the number of threads matters, nor whether X is dense or sparse.
+Values of a column that differ by rounding alone are one value, so that rows which no kernel can tell apart are equal.
+Every column is then standardised and cut into cells; rows are ordered by a hash of their cells. Rows that share a cell
+are hashed by finer cells, and at last by their values. So noise in the last digits, single instead of double
+precision, another unit or another zero point change the place of a row only if one of its values lies within that
+noise of the border of a cell. Integer arithmetic wraps and never rounds: neither the position of a row nor the number
+of threads matters, nor whether X is dense or sparse.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ CELLS_PER_DEVIATION = (1, 2**4, 2**8, 2**12)
 RESOLVED = 2**-20  # of a column's largest value: what deviates less would be lost in single precision
 FARTHEST = 2.0**62  # a row of hardly any weight may lie beyond all whole numbers of 64 bits
 TOLD_APART = 2**-40  # of the widest column's deviation: a narrower column is taken for rounding
+SAME_OF_SPREAD = 2**-30  # of the spread of a column: a Gaussian kernel differs by less than rounding
+SAME_OF_VALUE = 2**-40  # of the value itself, for columns far from zero
+COLUMN_CHUNK = 64
 
 
 def row_keys(X: Any, seed: int, weight: AnyArray | None = None) -> AnyArray:
-    """A number per row: equal for equal rows and no others; sorting by it is a random order of distinct rows.
+    """A number per row: equal for rows that are equal up to rounding and no others.
 
-    A row of weight two counts as the row twice.
+    Sorting by it is a random order of distinct rows. A row of weight two counts as the row twice.
 
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> bool(np.all(row_keys(X, 0) == row_keys((8 * X + 1).astype(np.float32), 0)))
@@ -35,7 +39,7 @@ def row_keys(X: Any, seed: int, weight: AnyArray | None = None) -> AnyArray:
     """
     X = sparse.csr_matrix(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     rng = np.random.default_rng(seed)
-    exact, first, index = np.unique(_hash_rows(X, _bits, rng), return_index=True, return_inverse=True)
+    exact, first, index = np.unique(_hash_values(X, rng), return_index=True, return_inverse=True)
     X, mass = X[first], np.bincount(index, weights=weight, minlength=len(first))
     hashes = _hash_cells(X, _Scales.of(X, mass / mass.sum()), rng)
     keys = np.empty(len(first), dtype=np.intp)
@@ -108,8 +112,59 @@ def _hash_rows(X: Any, number: Callable[[AnyArray, AnyArray], AnyArray], rng: np
     return scramble(base + total[X.indptr[1:]] - total[X.indptr[:-1]])
 
 
+def starts_value(ordered: AnyArray) -> AnyArray:
+    """Whether each entry of ascending columns (n, columns) is a new value, not the one before up to rounding.
+
+    The spread of a column is the distance of its quartiles from the median, so that wild values do not make all others
+    equal; where more than half of the values are equal it is that of the outer twentieths, and at last the range.
+
+    >>> starts_value(np.array([[0.0], [1e-14], [1.0], [1e12]])).ravel().tolist()
+    [True, False, True, True]
+    """
+    n = len(ordered)
+    spread = np.zeros(ordered.shape[1])
+    for part in (4, 20, n + 1):
+        low, middle, high = ordered[[n // part, n // 2, n - 1 - n // part]]
+        spread = np.where(spread > 0, spread, np.maximum(high - middle, middle - low))
+    size = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
+    new = np.ones(ordered.shape, dtype=bool)
+    new[1:] = np.diff(ordered, axis=0) > SAME_OF_SPREAD * spread + SAME_OF_VALUE * size
+    return new
+
+
+def _hash_values(X: Any, rng: np.random.Generator) -> AnyArray:
+    """A hash of every row, the same for rows whose values differ by rounding alone."""
+    if sparse.issparse(X):
+        return _hash_rows(_number_sparse_values(X), _bits, rng)
+    numbers = np.empty(X.shape)
+    for start in range(0, X.shape[1], COLUMN_CHUNK):
+        chunk = slice(start, start + COLUMN_CHUNK)
+        numbers[:, chunk] = _number_values(X[:, chunk])
+    return _hash_rows(numbers, _bits, rng)
+
+
+def _number_values(X: AnyArray) -> AnyArray:
+    """Every value as its number among the distinct values of its column, counted from zero in both directions."""
+    columns = np.vstack([X, np.zeros(X.shape[1])])
+    order = np.argsort(columns, axis=0, kind="stable")
+    numbers = np.empty(columns.shape)
+    ordered = np.take_along_axis(columns, order, axis=0)
+    np.put_along_axis(numbers, order, np.cumsum(starts_value(ordered), axis=0, dtype=float), axis=0)
+    return numbers[:-1] - numbers[-1]
+
+
+def _number_sparse_values(X: Any) -> Any:
+    """The same for a sparse matrix, column by column, with the values that are stored."""
+    columns = sparse.csc_matrix(X)
+    numbers = columns.copy()
+    for j in range(columns.shape[1]):
+        own = slice(columns.indptr[j], columns.indptr[j + 1])
+        numbers.data[own] = _number_values(columns.data[own, None])[:, 0]
+    return sparse.csr_matrix(numbers)
+
+
 def _bits(values: AnyArray, columns: AnyArray) -> AnyArray:
-    """Values as well-mixed integers; 0.0 and −0.0 give 0."""
+    """Numbers as well-mixed integers; 0.0 and −0.0 give 0."""
     return scramble(np.ascontiguousarray(values + 0.0).view(np.uint64))
 
 

@@ -27,6 +27,7 @@ from pnulearn._solvers.ridge import RidgeCandidates, arrange, natural_unit
 EXACT = 64  # kinds of rows of U of which labels' part in the leverage is worked out; the others have the same share
 LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
 MOST_LABELED = 200  # beyond, a small system per grid point costs more than folds do
+ROUNDING = 1e-9  # of a model's scores: what a row's score without its own part must exceed not to be zero
 LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
 
 
@@ -132,15 +133,21 @@ class LeftOut:
         mixes, n = self.training.mixes, len(self.training.codes)
         place = np.searchsorted(self.shares, mixes.shares)
         n_parts = len(self.training.outputs) + 1  # every output at t = 0, then the slope in t
-        parts = np.full((n_parts, len(self.points[0]), n), np.nan)
+        parts, whole = (np.full((n_parts, len(self.points[0]), n), np.nan) for _ in range(2))
         for code in np.unique(self.codes):
-            self._leave_labeled(parts, code)
-        self._leave_unlabeled(parts)
+            self._leave_labeled(parts, whole, code)
+        self._leave_unlabeled(parts, whole)
         grid = parts.reshape(n_parts, len(self.shares), -1, n)
-        return grid[:-1, place] + mixes.tilts[:, None, None] * grid[-1, place]
+        scores = grid[:-1, place] + mixes.tilts[:, None, None] * grid[-1, place]
+        # A row that is far from all others has a score of zero but for what is left of its own part, the
+        # difference of two numbers as large as the scores of models that know the row.
+        size = np.sqrt(np.nanmean(np.square(whole), axis=2)).reshape(n_parts, len(self.shares), -1)
+        known = size[:-1, place] + np.abs(mixes.tilts)[:, None] * size[-1, place]
+        scores[np.abs(scores) <= ROUNDING * known[..., None]] = 0.0
+        return scores
 
-    def _leave_labeled(self, parts: AnyArray, code: int) -> None:
-        """Rows of a class, by its models with the class scaled up."""
+    def _leave_labeled(self, parts: AnyArray, whole: AnyArray, code: int) -> None:
+        """Rows of a class, by its models with the class scaled up; `whole` gets the scores of models that know them."""
         own = np.flatnonzero(self.codes == code)
         rows = self.training.labeled[own]
         kinds = len(np.unique(self.alike[rows]))
@@ -155,6 +162,7 @@ class LeftOut:
         right = np.column_stack([q[:, None] * self.signs, q])  # of every output and of the slope
         g = np.moveaxis(H.swapaxes(1, 2) @ right, 2, 0)
         g[-1] -= of_u * (mu[:, own] - ((W * mu)[:, None, :] @ H)[:, 0])
+        whole[:, :, rows] = g
         parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q, of_u)
 
     @cached_property
@@ -166,10 +174,16 @@ class LeftOut:
 
     @cached_property
     def checked(self) -> AnyArray:
-        """Some of these kinds, evenly spaced by length, so that neither order nor seed nor repetition matters."""
-        lengths = np.square(self.turned[0][self.kinds[0]]).sum(axis=1)
+        """Some of these kinds, evenly spaced by length, so that neither order nor seed nor repetition matters.
+
+        Equal lengths are the rule for discrete columns: there the product with U's mean decides. Both are rounded,
+        since their last bits differ between machines.
+        """
+        rows, _, mean = self.turned
+        some = rows[self.kinds[0]]
+        lengths = np.square(some).sum(axis=1)
         places = np.unique(np.linspace(0, len(lengths) - 1, EXACT).astype(int)) if len(lengths) else slice(0)
-        return np.argsort(lengths, kind="stable")[places]
+        return np.lexsort([_rounded(some @ mean), _rounded(lengths)])[places]
 
     @cached_property
     def near(self) -> AnyArray:
@@ -212,11 +226,12 @@ class LeftOut:
         grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes[1]), None)
         return RidgeCandidates(grid, np.searchsorted(self.shares, mixes.shares), mixes.tilts)
 
-    def _leave_unlabeled(self, parts: AnyArray) -> None:
+    def _leave_unlabeled(self, parts: AnyArray, whole: AnyArray) -> None:
         """Rows without a label, by the models of all rows."""
         unlabeled = np.flatnonzero(self.training.codes < 0)
         g = np.moveaxis(rows_times(self.along, self.turned[0][unlabeled].T), 1, 0)
         g[-2] -= self.scale * g[-1]
+        whole[:, :, unlabeled] = g[:-1]
         parts[:, :, unlabeled] = self._without(g[:-1], self._leverage(), unlabeled, self.q, self.scale)
 
     def _leverage(self) -> AnyArray:
@@ -241,3 +256,8 @@ class LeftOut:
         taken = np.concatenate([total[:-2], [total[-2] - of_u * total[-1]]])  # of every output, and of the slope
         part = np.outer(1 - s, total[-2]) + np.outer(s, total[-1])
         return (g - taken[:, None] * leverage) / (1 - part * leverage)
+
+
+def _rounded(values: AnyArray) -> AnyArray:
+    """To nine digits of the largest."""
+    return np.round(values / np.abs(values).max(initial=np.finfo(float).tiny), 9)
