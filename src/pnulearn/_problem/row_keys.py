@@ -24,7 +24,9 @@ RESOLVED = 2**-20  # of a column's largest value: what deviates less would be lo
 FARTHEST = 2.0**62  # a row of hardly any weight may lie beyond all whole numbers of 64 bits
 TOLD_APART = 2**-40  # of the widest column's deviation: a narrower column is taken for rounding
 SAME_OF_SPREAD = 2**-30  # of the spread of a column: a Gaussian kernel differs by less than rounding
+SPREAD_OF_RANGE = 2**-50  # a spread that is less is the rounding of equal values
 SAME_OF_VALUE = 2**-40  # of the value itself, for columns far from zero
+LEAST_GAP = 1e-290  # whatever the column: the slope between closer values is no finite number
 COLUMN_CHUNK = 64
 
 
@@ -125,10 +127,11 @@ def starts_value(ordered: AnyArray) -> AnyArray:
     spread = np.zeros(ordered.shape[1])
     for part in (4, 20, n + 1):
         low, middle, high = ordered[[n // part, n // 2, n - 1 - n // part]]
-        spread = np.where(spread > 0, spread, np.maximum(high - middle, middle - low))
+        rounding = SPREAD_OF_RANGE * (ordered[-1] - ordered[0])
+        spread = np.where(spread > rounding, spread, np.maximum(high - middle, middle - low))
     size = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
     new = np.ones(ordered.shape, dtype=bool)
-    new[1:] = np.diff(ordered, axis=0) > SAME_OF_SPREAD * spread + SAME_OF_VALUE * size
+    new[1:] = np.diff(ordered, axis=0) > SAME_OF_SPREAD * spread + SAME_OF_VALUE * size + LEAST_GAP
     return new
 
 

@@ -27,7 +27,7 @@ from pnulearn._solvers.ridge import RidgeCandidates, arrange, natural_unit
 EXACT = 64  # kinds of rows of U of which labels' part in the leverage is worked out; the others have the same share
 LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
 MOST_LABELED = 200  # beyond, a small system per grid point costs more than folds do
-ROUNDING = 1e-9  # of a model's scores: what a row's score without its own part must exceed not to be zero
+ROUNDING = 1e-7  # of a model's scores: what a row's score without its own part must exceed not to be zero
 LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
 
 
