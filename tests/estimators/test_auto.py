@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import pnulearn
@@ -74,6 +75,21 @@ def test_weights_follow_the_risks_and_the_average_is_one_of_probabilities(auto):
     assert_allclose(np.log(weights / weights[0]), n * (energies[0] - np.array(energies)), atol=1e-6)
     assert np.mean(auto.predict(X) == TRUTH) > 0.85
     assert auto.risk_.low < np.mean(auto.predict(X[40:]) != TRUTH[40:]) < auto.risk_.high
+
+
+def test_the_order_of_rows_and_their_last_bits_are_irrelevant(auto):
+    """Boosting adds gradients row by row and cuts between any two values; columns of few values tie often."""
+    rows = np.column_stack([X, X[:, 0] > 0.5, np.round(X[:, 1])])
+    order = np.random.default_rng(1).permutation(len(Y))
+    folds = np.arange(len(Y)) % 3
+    pairs = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
+    place = np.argsort(order)
+    moved_pairs = [(place[train], place[test]) for train, test in pairs]
+    for cv, moved_cv in ((3, 3), (pairs, moved_pairs)):
+        model = clone(auto).set_params(cv=cv).fit(rows, Y)
+        moved = clone(auto).set_params(cv=moved_cv).fit(np.nextafter(rows, np.inf)[order], Y[order])
+        assert_allclose(moved.decision_function(rows), model.decision_function(rows), atol=1e-8)
+        assert_allclose(moved.validation_scores_, model.validation_scores_[order], atol=1e-8)
 
 
 @pytest.mark.thorough

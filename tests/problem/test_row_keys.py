@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from pnulearn import PNUClassifier
 from pnulearn._problem.folds import assign_folds
-from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.row_keys import merge_values, row_keys
 
 
 def _noise(X):
@@ -96,3 +97,27 @@ def test_a_model_is_the_same_in_other_digits(seed):
         np.testing.assert_allclose(model.fit(changed, y).decision_function(changed), scores, atol=1e-4)
     halved = model.set_params(bandwidth=0.5).fit(X / 2, y).decision_function(X / 2)
     np.testing.assert_allclose(halved, scores, atol=1e-8)
+
+
+@pytest.mark.parametrize(("noise", "constant"), [(1e-13, 1.0), (5e-324, 0.0)])
+def test_rows_equal_but_for_rounding_are_twins(noise, constant):
+    """Twins in two folds would judge each other, and the roughest model would win."""
+    rng = np.random.default_rng(0)
+    truth = np.concatenate([np.arange(30) % 2, rng.random(120) < 0.4])
+    X = rng.normal(size=(150, 4)) + 1.2 * truth[:, None]
+    X[:, 3] = constant
+    near = X + noise * rng.normal(size=X.shape).round(3)
+    keys = row_keys(np.vstack([X, near]), 0)
+    assert_array_equal(keys[:150], keys[150:])
+    y = np.tile(np.where(np.arange(150) < 30, truth, np.nan), 2)
+    exact, twins = (PNUClassifier(prior=0.4, random_state=0).fit(np.vstack([X, Z]), y) for Z in (X, near))
+    assert twins.risk_.value == pytest.approx(exact.risk_.value, abs=1e-9)
+    assert_allclose(twins.decision_function(X), exact.decision_function(X), atol=1e-8)
+
+
+def test_values_told_apart_by_rounding_alone_are_merged():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(3, size=50), rng.normal(size=50), rng.normal(size=50) + 1e6, np.zeros(50)])
+    noisy = X * (1 + 1e-15 * rng.normal(size=X.shape)) + 1e-300 * rng.normal(size=X.shape)
+    assert_allclose(merge_values(noisy), X, rtol=1e-11, atol=1e-290)
+    assert [len(np.unique(column)) for column in merge_values(noisy).T] == [3, 50, 50, 1]

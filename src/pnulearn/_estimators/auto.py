@@ -15,7 +15,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.centers import dense
 from pnulearn._estimators.adjustment import Adjustment
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.everyday import EVERYDAY, LEARNERS, PNU
+from pnulearn._estimators.everyday import EVERYDAY, LEARNERS, PNU, Everyday
 from pnulearn._estimators.functions import Function
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._estimators.prior_adjusted import PriorAdjusted
@@ -23,11 +23,12 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.judging import count_held_out, held_out_risk, judge_model
 from pnulearn._learning.settings import AUTO, FOLDS
+from pnulearn._learning.splits import own_splits
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.folds import assign_folds, check_cv
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
-from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.row_keys import merge_values, row_keys
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn.metrics.estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
@@ -173,21 +174,33 @@ class AutoPNU(PartiallyLabeledClassifier):
             random_counts=rows.random_counts,
         )
         self.prior_estimate_, self.prior_, self.prior_interval_ = prior, prior.value, prior.interval
-        fitted = [self._fit_one(name, rows, seed) for name in names]
+        order = np.lexsort((rows.weight, rows.codes, row_keys(rows.X, seed, rows.weight)))
+        common = {"prior": prior, "sampling": self.sampling, "random_state": seed}
+        fitted = [
+            self._fit_pnu(rows, common) if name == PNU else self._fit_everyday(EVERYDAY[name], rows, order, common)
+            for name in names
+        ]
         held_out = [_held_out_shares(model, rows) for model in fitted]
         self._weigh(names, fitted, held_out, rows, seed)
         return self
 
-    def _fit_one(self, name: str, rows: Samples, seed: int) -> Any:
-        common: dict[str, Any] = {"prior": self.prior_estimate_, "sampling": self.sampling, "random_state": seed}
-        if name != PNU:
-            folds = FOLDS if isinstance(self.cv, str) else self.cv
-            model = PriorAdjusted(EVERYDAY[name].make(seed), cv=folds, **common)
-            weight = None if (rows.weight == 1).all() else rows.weight
-            return model.fit(rows.X, Labels(np.arange(rows.n_classes), rows.codes), weight)  # in the order of codes
+    def _fit_pnu(self, rows: Samples, common: dict[str, Any]) -> PNUClassifier:
         own = PNUClassifier(columns="both") if self.pnu is None else clone(self.pnu)
         own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
+
+    def _fit_everyday(self, learner: Everyday, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
+        """Fitted to rows in an order that hangs on their content alone, with rounding taken out of them.
+
+        Trees cut between values that differ in the last digit, and sums of gradients hang on the order of rows.
+        """
+        folds = FOLDS if isinstance(self.cv, str) else own_splits(self.cv, rows.codes, order) or self.cv
+        model = PriorAdjusted(learner.make(common["random_state"]), cv=folds, **common)
+        labels = Labels(np.arange(rows.n_classes), rows.codes[order])  # in the order of codes
+        model.fit(merge_values(rows.X[order]), labels, None if (rows.weight == 1).all() else rows.weight[order])
+        if hasattr(model, "validation_scores_"):
+            model.validation_scores_ = model.validation_scores_[np.argsort(order)]
+        return model
 
     def _weigh(self, names: list[str], fitted: list[Any], held_out: list[Any], rows: Samples, seed: int) -> None:
         judged = [place for place, shares in enumerate(held_out) if shares is not None]

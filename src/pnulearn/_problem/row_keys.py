@@ -24,9 +24,10 @@ RESOLVED = 2**-20  # of a column's largest value: what deviates less would be lo
 FARTHEST = 2.0**62  # a row of hardly any weight may lie beyond all whole numbers of 64 bits
 TOLD_APART = 2**-40  # of the widest column's deviation: a narrower column is taken for rounding
 SAME_OF_SPREAD = 2**-30  # of the spread of a column: a Gaussian kernel differs by less than rounding
-SPREAD_OF_RANGE = 2**-50  # a spread that is less is the rounding of equal values
+SPREAD_OF_OUTER = 2**-50  # of the spread of the outer values: what is less is the rounding of equal ones
 SAME_OF_VALUE = 2**-40  # of the value itself, for columns far from zero
 LEAST_GAP = 1e-290  # whatever the column: the slope between closer values is no finite number
+MERGED_BITS = 40  # of a value that stands for others equal up to rounding
 COLUMN_CHUNK = 64
 
 
@@ -124,15 +125,35 @@ def starts_value(ordered: AnyArray) -> AnyArray:
     [True, False, True, True]
     """
     n = len(ordered)
-    spread = np.zeros(ordered.shape[1])
-    for part in (4, 20, n + 1):
-        low, middle, high = ordered[[n // part, n // 2, n - 1 - n // part]]
-        rounding = SPREAD_OF_RANGE * (ordered[-1] - ordered[0])
-        spread = np.where(spread > rounding, spread, np.maximum(high - middle, middle - low))
+    middle = ordered[n // 2]
+    low, high = ordered[[[n // 4, n // 20, 0], [n - 1 - n // 4, n - 1 - n // 20, n - 1]]]
+    quarters, twentieths, ends = np.maximum(high - middle, middle - low)
+    outer = np.where(twentieths > 0, twentieths, ends)
+    spread = np.where(quarters > SPREAD_OF_OUTER * outer, quarters, outer)
     size = np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
     new = np.ones(ordered.shape, dtype=bool)
     new[1:] = np.diff(ordered, axis=0) > SAME_OF_SPREAD * spread + SAME_OF_VALUE * size + LEAST_GAP
     return new
+
+
+def merge_values(X: AnyArray) -> AnyArray:
+    """X with one value for all entries of a column that are equal up to rounding, rounded itself.
+
+    Trees cut between any two values that differ, so to them noise in the last digit is as good as a difference.
+
+    >>> merge_values(np.array([[0.1 + 0.2], [0.3], [1.0]])).ravel().round(9).tolist()
+    [0.3, 0.3, 1.0]
+    """
+    merged = np.empty(X.shape)
+    for start in range(0, X.shape[1], COLUMN_CHUNK):
+        chunk = slice(start, start + COLUMN_CHUNK)
+        order = np.argsort(X[:, chunk], axis=0, kind="stable")
+        ordered = np.take_along_axis(X[:, chunk], order, axis=0)
+        first = np.maximum.accumulate(np.where(starts_value(ordered), np.arange(len(X))[:, None], 0), axis=0)
+        mantissa, exponent = np.frexp(np.take_along_axis(ordered, first, axis=0))
+        value = np.ldexp(np.round(np.ldexp(mantissa, MERGED_BITS)), exponent - MERGED_BITS)
+        np.put_along_axis(merged[:, chunk], order, value, axis=0)
+    return merged
 
 
 def _hash_values(X: Any, rng: np.random.Generator) -> AnyArray:
