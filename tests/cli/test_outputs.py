@@ -17,13 +17,20 @@ def refusal(capsys, *arguments):
     return code, " ".join(capsys.readouterr().err.replace("│", " ").split())
 
 
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory, customers, fitted):
+    path = tmp_path_factory.mktemp("predictions") / "p.csv"
+    assert run(["predict", str(customers), "-m", str(fitted[1]), "-o", str(path)]) == 0
+    return path
+
+
 @pytest.fixture
-def place(tmp_path, customers, fitted):
+def place(tmp_path, customers, fitted, predictions):
     """A folder with an input, a model, a report and predictions."""
     (tmp_path / "in.csv").write_bytes(customers.read_bytes())
     (tmp_path / "m.pnu").write_bytes(fitted[1].read_bytes())
     (tmp_path / "r.html").write_bytes(fitted[2].read_bytes())
-    assert run(["predict", str(customers), "-m", str(fitted[1]), "-o", str(tmp_path / "p.csv")]) == 0
+    (tmp_path / "p.csv").write_bytes(predictions.read_bytes())
     return tmp_path
 
 
