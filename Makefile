@@ -5,8 +5,11 @@ STAMP := $(VENV)/.installed
 # Small matrices on many BLAS threads are many times slower, above all on a busy machine.
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
+# Many container images forbid Python to keep bytecode; then every process compiles all that it imports anew.
+export PYTHONDONTWRITEBYTECODE =
+UV_INSTALL := $(VENV)/bin/uv pip install --quiet --compile-bytecode --python
 
-.PHONY: attack demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest dist-check lock bench docs clean
+.PHONY: attack demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -23,8 +26,10 @@ types: $(STAMP)
 contract: $(STAMP)
 	$(VENV)/bin/lint-imports --no-cache
 
+# worksteal gives each of the two processes half of the files, so that a module's fixtures are made once.
+# `.venv/bin/coverage report -m` names the lines that no test runs.
 unit: $(STAMP)
-	$(PY) -m pytest -n 2 -m "not thorough" --cov --cov-report=term
+	$(PY) -m pytest -n 2 --dist worksteal -m "not thorough" --cov --cov-report=
 
 # What `make test` leaves out because it takes long, a browser or PyTorch: installs them where it may, and names what it
 # still skips.
@@ -56,9 +61,16 @@ test-lowest: $(LOWEST)/.installed
 
 $(LOWEST)/.installed: pyproject.toml $(STAMP)
 	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(LOWEST)
-	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e ".[io]"
-	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python -e ".[io]" --group lowest
+	$(UV_INSTALL) $(LOWEST)/bin/python --resolution lowest-direct -e ".[io]"
+	$(UV_INSTALL) $(LOWEST)/bin/python -e ".[io]" --group lowest
 	touch $@
+
+# The newest versions of everything, without requirements.lock; made anew at every run.
+NEWEST := $(VENV)-newest
+test-newest: $(STAMP)
+	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(NEWEST)
+	$(UV_INSTALL) $(NEWEST)/bin/python --upgrade -e ".[dev]"
+	$(NEWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not thorough"
 
 # Bad inputs against every entry point, each cell with a time limit; the summary is results/attack.md.
 attack: $(STAMP)
@@ -84,12 +96,12 @@ bench: $(VENV)/.bench
 # uv installs in seconds; pip does the same where uv cannot be had.
 $(STAMP): pyproject.toml requirements.lock
 	test -x $(PY) || python3 -m venv $(VENV)
-	$(PY) -m pip install --quiet uv && $(VENV)/bin/uv pip install --quiet --python $(PY) -c requirements.lock -e ".[dev]" \
+	$(PY) -m pip install --quiet uv && $(UV_INSTALL) $(PY) -c requirements.lock -e ".[dev]" \
 		|| $(PY) -m pip install --quiet -c requirements.lock -e ".[dev]"
 	touch $@
 
 $(VENV)/.bench: $(STAMP)
-	$(VENV)/bin/uv pip install --quiet --python $(PY) -e ".[bench]" || $(PY) -m pip install --quiet -e ".[bench]"
+	$(UV_INSTALL) $(PY) -e ".[bench]" || $(PY) -m pip install --quiet -e ".[bench]"
 	touch $@
 
 docs: $(VENV)/.docs
@@ -100,8 +112,8 @@ docs: $(VENV)/.docs
 	@echo "The site is in docs/_build/html/index.html"
 
 $(VENV)/.docs: $(STAMP)
-	$(VENV)/bin/uv pip install --quiet --python $(PY) -c requirements.lock -e ".[docs]" || $(PY) -m pip install --quiet -c requirements.lock -e ".[docs]"
+	$(UV_INSTALL) $(PY) -c requirements.lock -e ".[docs]" || $(PY) -m pip install --quiet -c requirements.lock -e ".[docs]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/generated
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-newest build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/generated

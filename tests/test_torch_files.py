@@ -8,7 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pnulearn import PNUClassifier, load, save
-from pnulearn._files.archive import ModelFileError, read_archive, write_archive
+from pnulearn._files.archive import read_archive, write_archive
+from pnulearn._files.errors import ModelFileError
 
 torch = pytest.importorskip("torch", reason="PyTorch is the extra 'torch'")
 

@@ -17,13 +17,20 @@ def refusal(capsys, *arguments):
     return code, " ".join(capsys.readouterr().err.replace("│", " ").split())
 
 
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory, customers, fitted):
+    path = tmp_path_factory.mktemp("predictions") / "p.csv"
+    assert run(["predict", str(customers), "-m", str(fitted[1]), "-o", str(path)]) == 0
+    return path
+
+
 @pytest.fixture
-def place(tmp_path, customers, fitted):
+def place(tmp_path, customers, fitted, predictions):
     """A folder with an input, a model, a report and predictions."""
     (tmp_path / "in.csv").write_bytes(customers.read_bytes())
     (tmp_path / "m.pnu").write_bytes(fitted[1].read_bytes())
     (tmp_path / "r.html").write_bytes(fitted[2].read_bytes())
-    assert run(["predict", str(customers), "-m", str(fitted[1]), "-o", str(tmp_path / "p.csv")]) == 0
+    (tmp_path / "p.csv").write_bytes(predictions.read_bytes())
     return tmp_path
 
 
@@ -43,8 +50,8 @@ def contents(folder):
         (["fit", "in.csv", *FIT, "-m", "new/../x", "-r", "x"], "--report 'x' is also --model"),
         (["predict", "in.csv", "-m", "m.pnu", "-o", "m.pnu"], "--out 'm.pnu' is also --model"),
         (["evaluate", "in.csv", "-l", "bought", "-s", "age", "--report", "in.csv"], "--report 'in.csv' is also FILE"),
-        (["evaluate", "none.csv", "-l", "b", "-s", "age", "--report", "p.csv"], "--report 'p.csv'"),
-        (["evaluate", "none.csv", "-l", "b", "-s", "age", "--report", "no/where/r.html"], "--report"),
+        (["evaluate", "in.csv", "-l", "b", "-s", "age", "--report", "p.csv"], "--report 'p.csv'"),
+        (["evaluate", "in.csv", "-l", "b", "-s", "age", "--report", "no/where/r.html"], "--report"),
         (["predict", "in.csv", "-m", "m.pnu", "-o", "in.csv", "--overwrite"], "--out 'in.csv' is also FILE"),
         (["fit", "in.csv", *FIT, "-m", "r.html"], "holds a report, not a model"),
         (["fit", "in.csv", *FIT, "-r", "m.pnu"], "holds a model, not a report"),

@@ -6,12 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 
 import pytest
 
-from pnulearn.cli import run
+from pnulearn.cli import app, run
 from pnulearn.tables.loading import load_table_model
 
 COMMAND = [sys.executable, "-m", "pnulearn"]
@@ -33,13 +32,68 @@ def test_help_imports_neither_scikit_learn_nor_matplotlib():
     assert not {"sklearn", "numpy", "matplotlib", "rich.console"} & set(done.stdout.split())
 
 
-def test_interrupted_work_leaves_nothing_behind(customers, tmp_path):
-    model = tmp_path / "m.pnu"
-    slow = ["--label", "bought", "--folds", "40", "--model", str(model)]
-    process = subprocess.Popen(
-        [*COMMAND, "fit", str(customers), *slow], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+NO_TABLE, NO_MODEL = "There is no file 'no.csv'. There is here.csv.", "No model file at 'no.pnu'."
+WRONG_NAMES = {
+    "fit no.csv -l y": NO_TABLE,
+    "fit here.csv no.csv -l y": NO_TABLE,
+    "fit no-*.csv -l y": "Nothing matches 'no-*.csv'.",
+    "fit . -l y": "'.' is a folder. Name one file in it.",
+    "columns no.csv": NO_TABLE,
+    "prior no.csv -l y": NO_TABLE,
+    "advise no.csv -l y": NO_TABLE,
+    "predict no.csv -m here.pnu": NO_TABLE,
+    "predict here.csv -m no.pnu": NO_MODEL,
+    "predict - -m no.pnu": NO_MODEL,
+    "predict here.csv -m .": "'.' is a folder. Name a model file in it.",
+    "evaluate no.csv -l y -s x": NO_TABLE,
+    "evaluate here.csv -l y -m no.pnu": NO_MODEL,
+    "compare no.csv -l y -s x -s z": NO_TABLE,
+    "compare here.csv -l y -m here.pnu -m no.pnu": NO_MODEL,
+    "label no.csv -l y": NO_TABLE,
+    "label here.csv -l y -m no.pnu": NO_MODEL,
+    "info no.pnu": NO_MODEL,
+    "export no.pnu --onnx m.onnx": NO_MODEL,
+}
+
+
+def test_a_wrong_file_name_is_told_before_anything_heavy_is_imported(tmp_path):
+    for name in ("here.csv", "here.pnu"):
+        (tmp_path / name).write_text("x,y\n1,a\n")
+    code = (
+        "import sys; from pnulearn.cli import run\n"
+        "heavy = {'numpy', 'sklearn', 'scipy', 'pyarrow', 'pandas', 'matplotlib'}\n"
+        "for line in sys.argv[1:]: print(run(line.split()), *heavy & set(sys.modules))"
     )
-    _wait_until_working(process.pid)
+    command = [sys.executable, "-c", code, *WRONG_NAMES]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.splitlines() == ["1"] * len(WRONG_NAMES)
+    assert done.stderr.splitlines() == [f"error: {message}" for message in WRONG_NAMES.values()]
+
+
+def test_every_command_that_reads_files_is_among_the_wrong_names():
+    commands = {command.callback.__name__ for command in app.registered_commands}
+    assert {line.split()[0] for line in WRONG_NAMES} == commands - {"reproduce", "datasets", "demo"}
+
+
+TELLS_WHEN_IT_LEARNS = """
+import sys
+from pnulearn.cli import run
+from pnulearn.tables import model
+fit_table = model.fit_table
+def tell(*arguments, **options):
+    print("learning", flush=True)
+    return fit_table(*arguments, **options)
+model.fit_table = tell
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_interrupted_work_leaves_nothing_behind(customers, tmp_path):
+    """Not during imports: Python then may end by the signal itself, which a shell shows as 130 too."""
+    slow = ["--label", "bought", "--folds", "40", "--model", str(tmp_path / "m.pnu")]
+    command = [sys.executable, "-c", TELLS_WHEN_IT_LEARNS, "fit", str(customers), *slow]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    assert process.stdout.readline() == b"learning\n"
     os.killpg(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -47,18 +101,6 @@ def test_interrupted_work_leaves_nothing_behind(customers, tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-
-
-def _wait_until_working(pid):
-    """Until the process has SciPy's linear algebra in memory, which comes with the first fit."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with open(f"/proc/{pid}/maps") as maps:
-            if "_flapack" in maps.read():
-                time.sleep(0.5)
-                return
-        time.sleep(0.05)
-    raise AssertionError("the command did not start working")
 
 
 def test_a_reader_that_stops_early_gets_no_traceback(customers, fitted, monkeypatch, capfd):

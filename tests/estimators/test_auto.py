@@ -15,7 +15,7 @@ from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn.__main__ import main
 from pnulearn._estimators.adjustment import class_scores
 from pnulearn._estimators.everyday import EVERYDAY, LEARNERS
-from pnulearn._files.archive import ModelFileError
+from pnulearn._files.errors import ModelFileError
 from pnulearn._learning.tally import validation_mix
 from pnulearn.metrics import pnu_risk
 

@@ -44,7 +44,7 @@ def test_scikit_learn_finds_nothing_to_complain_about():
     assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), RandomForestClassifier(50, random_state=0), SVC()], ids=str)
+@pytest.mark.parametrize("model", [LogisticRegression(), RandomForestClassifier(20, random_state=0), SVC()], ids=str)
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.8])
 def test_errors_fall_when_labels_have_other_shares_than_the_population(model, prior):
     share, alone, adjusted = 0.9 if prior < 0.5 else 0.2, [], []

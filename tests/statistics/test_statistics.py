@@ -7,7 +7,7 @@ from tests.problems import mixture
 
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.kernels import KERNELS, choose_basis
-from pnulearn._files.archive import ModelFileError
+from pnulearn._files.errors import ModelFileError
 from pnulearn._solvers.moments import Moments
 from pnulearn.streaming import Design, PNUStatistics
 

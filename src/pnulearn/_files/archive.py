@@ -9,23 +9,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._files.errors import ModelFileError, refuse_absent, refuse_damage, refuse_other_formats, shown
 from pnulearn._files.members import FREE_BYTES, Members, open_zip
 from pnulearn._files.writing import write_atomically
 
 FORMAT, VERSION = "pnulearn-model", 1
 HEADER = "header"
-
-
-class ModelFileError(ValueError):
-    """A file that is no model of ours, or one that this version cannot read."""
 
 
 def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
@@ -61,60 +57,28 @@ def read_kind(path: str | os.PathLike[str]) -> str:
         return _read_header(path, file)[1]["kind"]
 
 
-@contextmanager
-def refuse_damage(path: Any) -> Iterator[None]:
-    """Whatever goes wrong with the content of a file is one kind of error, which names the file."""
-    try:
-        yield
-    except (ModelFileError, FileNotFoundError, PermissionError, ImportError):
-        raise
-    except Exception as error:
-        raise ModelFileError(
-            f"{_shown(path)} is not a complete pnulearn model file: it was cut short or damaged ({error}). "
-            "Save or copy it again."
-        ) from error
-
-
 def _read_header(path: Any, file: BinaryIO) -> tuple[Members, dict[str, Any]]:
-    _refuse_other_formats(path, file)
+    refuse_other_formats(path, file)
     size = _size(file)
     members = Members(open_zip(file, size), size)
     header = json.loads(members.read_text(HEADER)) if HEADER in members else {}
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"{_shown(path)} is an archive, but not a pnulearn model file.")
+        raise ModelFileError(f"{shown(path)} is an archive, but not a pnulearn model file.")
     version = header["version"]
     if not isinstance(version, int) or version < 1 or not isinstance(header["kind"], str):
         raise ValueError("its header is unreadable")
     if version > VERSION:
         raise ModelFileError(
-            f"{_shown(path)} has format version {version}; this pnulearn reads up to {VERSION}. Upgrade pnulearn."
+            f"{shown(path)} has format version {version}; this pnulearn reads up to {VERSION}. Upgrade pnulearn."
         )
     return members, header
-
-
-def _refuse_other_formats(path: Any, file: BinaryIO) -> None:
-    """Model files are zip archives; anything else is told from its first bytes."""
-    start = file.read(2)
-    file.seek(-len(start), os.SEEK_CUR)
-    if start[:1] == b"\x80":
-        raise ModelFileError(f"{_shown(path)} is a pickle. Reading one can run any code: refused. Use model.save.")
-    if start != b"PK":
-        found = "is empty" if not start else "is not a pnulearn model file"
-        raise ModelFileError(f"{_shown(path)} {found}. `pnulearn fit --model` and model.save(path) write them.")
 
 
 def _open(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
     if not isinstance(path, str | os.PathLike):
         return nullcontext(path)
-    if Path(path).is_dir():
-        raise ModelFileError(f"{_shown(path)} is a folder. Name a model file in it.")
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"No model file at {_shown(path)}.")
+    refuse_absent(path)
     return open(path, "rb")
-
-
-def _shown(path: Any) -> str:
-    return repr(str(path)) if isinstance(path, str | os.PathLike) else "This"
 
 
 def _size(file: BinaryIO) -> int:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pnulearn._files.archive import ModelFileError, read_kind
+from pnulearn._files.archive import read_kind
+from pnulearn._files.errors import ModelFileError
 
 EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "predictions", "an ONNX model"
 STATISTICS, CHECKPOINT, OTHER = "statistics", "a checkpoint", "something else"

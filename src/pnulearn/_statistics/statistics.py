@@ -11,7 +11,8 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._files.archive import ModelFileError, dump_archive, read_archive, refuse_damage, write_archive
+from pnulearn._files.archive import dump_archive, read_archive, write_archive
+from pnulearn._files.errors import ModelFileError, refuse_damage
 from pnulearn._files.kinds import STATISTICS
 from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._solvers.moments import Moments

@@ -12,11 +12,10 @@ from pnulearn._tables.bounds import refuse_vast_parquet
 from pnulearn._tables.columns import MISSING, Cells
 from pnulearn._tables.delimited import HEAD_BYTES, Dialect, recognize_encoding, stream_delimited
 from pnulearn._tables.errors import TableError, naming, need_arrow, rename_doubled
-from pnulearn._tables.files import FileState, open_stream, packing
+from pnulearn._tables.files import FileState, expand, open_stream, packing
 from pnulearn._tables.reading import read_table
 from pnulearn._tables.records import looks_like_json
 from pnulearn._tables.spreadsheets import looks_like_spreadsheet
-from pnulearn._tables.stacking import expand
 from pnulearn._tables.table import Table
 
 LARGE = 32 << 20  # bytes of all files from which on they are read in batches

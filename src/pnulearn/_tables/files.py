@@ -38,6 +38,35 @@ def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
     return found
 
 
+def expand(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
+    """Files named one by one or by patterns such as data/*.csv; a file that is there is no pattern."""
+    if isinstance(paths, str | Path):
+        if Path(paths).exists() or not glob.has_magic(str(paths)):
+            return [paths]
+        found: list[str | Path] = [
+            name for name in sorted(glob.glob(str(paths), recursive=True)) if Path(name).is_file()
+        ]
+        if not found:
+            raise TableError(f"Nothing matches {str(paths)!r}.")
+        return found
+    return list(dict.fromkeys(path for one in paths for path in expand(one)))  # a file counts once
+
+
+def refuse_absent(path: str | Path) -> None:
+    """A folder, or a file that is not there, with the tables that are; "-" is standard input."""
+    file = Path(path)
+    if str(path) == "-" or (file.exists() and not file.is_dir()):
+        return
+    if file.is_dir():
+        raise TableError(f"{str(path)!r} is a folder. Name one file in it.")
+    place = file.parent if file.parent.is_dir() else Path()
+    there = sorted(
+        p.name for p in place.iterdir() if p.suffix in (".csv", ".tsv", ".xlsx", ".ods", ".parquet", ".jsonl")
+    )
+    hint = f" There is {', '.join(there[:5])}." if there else ""
+    raise TableError(f"There is no file {str(path)!r}.{hint}")
+
+
 def _is_table(file: Path) -> bool:
     """Hidden files and those that start with _ (Spark's markers) are not data."""
     return file.is_file() and file.name[0] not in "._" and file.name.lower().endswith(PARQUET + CSV)

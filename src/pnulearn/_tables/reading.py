@@ -12,10 +12,10 @@ from pnulearn._tables.bounds import read_bounded, refuse_vast_parquet
 from pnulearn._tables.columns import MISSING, Cells
 from pnulearn._tables.delimited import HEAD_BYTES, Dialect, as_utf8, read_delimited
 from pnulearn._tables.errors import TableError, need_arrow, rename_doubled
-from pnulearn._tables.files import packing, read_plain, refuse_other_formats
+from pnulearn._tables.files import expand, packing, read_plain, refuse_absent, refuse_other_formats
 from pnulearn._tables.records import looks_like_json, read_records
 from pnulearn._tables.spreadsheets import looks_like_spreadsheet, read_spreadsheet, typed_column
-from pnulearn._tables.stacking import expand, stack
+from pnulearn._tables.stacking import stack
 from pnulearn._tables.table import Table
 
 
@@ -95,18 +95,9 @@ def _read_cells(
 def _bytes(path: str | Path) -> bytes:
     if str(path) == "-":
         return sys.stdin.buffer.read()
-    file = Path(path)
-    if file.is_dir():
-        raise TableError(f"{str(path)!r} is a folder. Name one file in it.")
-    if not file.exists():
-        place = file.parent if file.parent.is_dir() else Path()
-        there = sorted(
-            p.name for p in place.iterdir() if p.suffix in (".csv", ".tsv", ".xlsx", ".ods", ".parquet", ".jsonl")
-        )
-        hint = f" There is {', '.join(there[:5])}." if there else ""
-        raise TableError(f"There is no file {str(path)!r}.{hint}")
+    refuse_absent(path)
     try:
-        return read_plain(file)
+        return read_plain(Path(path))
     except PermissionError:
         raise TableError(f"No permission to read {str(path)!r}.") from None
 

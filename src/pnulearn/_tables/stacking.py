@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
-
-
-def expand(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    """Files named one by one or by patterns such as data/*.csv; a file that is there is no pattern."""
-    if isinstance(paths, str | Path):
-        if Path(paths).exists() or not glob.has_magic(str(paths)):
-            return [paths]
-        found: list[str | Path] = [
-            name for name in sorted(glob.glob(str(paths), recursive=True)) if Path(name).is_file()
-        ]
-        if not found:
-            raise TableError(f"Nothing matches {str(paths)!r}.")
-        return found
-    return list(dict.fromkeys(path for one in paths for path in expand(one)))  # a file counts once
 
 
 def stack(tables: Sequence[Table]) -> Table:

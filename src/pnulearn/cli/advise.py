@@ -21,6 +21,7 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
+    existing_tables,
     open_table,
     read_kinds,
     read_prior,
@@ -29,7 +30,9 @@ from pnulearn.cli.prior import prior_facts, settled_prior
 
 
 def advise(
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="Table to count rows in, or - .")] = None,
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Table to count rows in, or - .", callback=existing_tables)
+    ] = None,
     label: Annotated[str | None, typer.Option("--label", "-l", help="Column with the labels of FILE.")] = None,
     n_positive: Annotated[int | None, typer.Option(min=0, help="Number of positive rows, without FILE.")] = None,
     n_negative: Annotated[int | None, typer.Option(min=0, help="Number of negative rows, without FILE.")] = None,

@@ -21,6 +21,7 @@ from pnulearn.cli.options import (
     Positive,
     Prior,
     Unlabeled,
+    existing_models,
     open_table,
     read_kinds,
     read_prior,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 def compare(
     file: File,
     label: Label,
-    model: Annotated[list[Path], typer.Option("--model", "-m", help="A model file.")] = [],  # noqa: B006
+    model: Annotated[list[Path], typer.Option("--model", "-m", help="A model file.", callback=existing_models)] = [],  # noqa: B006
     score: Annotated[list[str], typer.Option("--score", "-s", help="A column of scores or labels.")] = [],  # noqa: B006
     positive: Positive = None,
     unlabeled: Unlabeled = None,

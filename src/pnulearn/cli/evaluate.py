@@ -29,6 +29,7 @@ from pnulearn.cli.options import (
     StreamAbove,
     Unlabeled,
     Weights,
+    existing_models,
     open_batches,
     open_table,
     read_kinds,
@@ -49,7 +50,9 @@ if TYPE_CHECKING:
 def evaluate(
     file: File,
     label: Label,
-    model: Annotated[Path | None, typer.Option("--model", "-m", help="Judge this model file.")] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="Judge this model file.", callback=existing_models)
+    ] = None,
     score: Annotated[str | None, typer.Option("--score", "-s", help="Judge this column of scores or labels.")] = None,
     helper: Annotated[
         list[str],

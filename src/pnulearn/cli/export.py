@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pnulearn.cli.console import remark, show_facts
-from pnulearn.cli.options import Json, Overwrite
+from pnulearn.cli.options import Json, Overwrite, existing_models
 
 
 class Precision(StrEnum):
@@ -18,7 +18,12 @@ class Precision(StrEnum):
 
 
 def export(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by `pnulearn fit` or `save`.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="Model file written by `pnulearn fit` or `save`.", callback=existing_models
+        ),
+    ],
     onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Write an ONNX model here.")],
     precision: Annotated[
         Precision, typer.Option(help="Of the rows, the arithmetic and the answers.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pnulearn.cli.console import show_facts
-from pnulearn.cli.options import Json
+from pnulearn.cli.options import Json, existing_models
 from pnulearn.cli.screen import show_verdict
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def info(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file written by `pnulearn fit`.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Model file written by `pnulearn fit`.", callback=existing_models)
+    ],
     json: Json = False,
 ) -> None:
     """Show what a model file holds."""

@@ -21,6 +21,8 @@ from pnulearn.cli.options import (
     NoHeader,
     Overwrite,
     Positive,
+    existing_models,
+    existing_tables,
     open_table,
     refuse_outputs,
 )
@@ -31,9 +33,13 @@ if TYPE_CHECKING:
 
 
 def label(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The table. It is never changed.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The table. It is never changed.", callback=existing_tables)
+    ],
     label: Label,
-    model: Annotated[Path | None, typer.Option("--model", "-m", help="Start from this model.")] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="Start from this model.", callback=existing_models)
+    ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
     ] = None,

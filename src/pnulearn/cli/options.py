@@ -119,7 +119,7 @@ def _read_value(text: str) -> Any:
 def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: Any) -> None:
     """Refuse outputs that would destroy something, before any work is done; keys are the names of their options."""
     from pnulearn._files.outputs import Output, check_outputs
-    from pnulearn._tables.stacking import expand
+    from pnulearn._tables.files import expand
 
     asked = [Output(path, kind, name, "--overwrite") for name, (path, kind) in outputs.items() if path is not None]
     files = expand(inputs.pop("file"))
@@ -131,10 +131,32 @@ def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool,
         raise typer.BadParameter(str(error)) from None
 
 
+def existing_tables(context: typer.Context, files: Any) -> Any:
+    """FILE as it was typed, if it is there: a wrong name is told before anything heavy is imported."""
+    if files is not None and not context.resilient_parsing:
+        from pnulearn._tables.files import expand, refuse_absent
+
+        for path in expand(files):
+            refuse_absent(path)
+    return files
+
+
+def existing_models(context: typer.Context, models: Any) -> Any:
+    """The same of model files."""
+    if models is not None and not context.resilient_parsing:
+        from pnulearn._files.errors import refuse_absent
+
+        for path in [models] if isinstance(models, Path) else models:
+            refuse_absent(path)
+    return models
+
+
 File = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE...", help="CSV, Excel, Parquet, JSON lines; several are stacked; - for standard input."
+        metavar="FILE...",
+        help="CSV, Excel, Parquet, JSON lines; several are stacked; - for standard input.",
+        callback=existing_tables,
     ),
 ]
 Label = Annotated[
@@ -199,7 +221,9 @@ StreamAbove = Annotated[
         min=0, metavar="MB", help="Read CSV and Parquet files of more than this in batches: all rows, in flat memory."
     ),
 ]
-ModelFile = Annotated[Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.")]
+ModelFile = Annotated[
+    Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.", callback=existing_models)
+]
 
 
 def open_table(

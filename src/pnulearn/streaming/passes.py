@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pnulearn._files.archive import read_archive, refuse_damage, write_archive
+from pnulearn._files.archive import read_archive, write_archive
+from pnulearn._files.errors import refuse_damage
 from pnulearn._statistics.accumulate import Accumulator
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.statistics import TYPES, PNUStatistics

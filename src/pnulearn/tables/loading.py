@@ -18,7 +18,8 @@ from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.pipelines import KIND as PIPELINE
 from pnulearn._estimators.pipelines import flatten, rebuild
 from pnulearn._estimators.saving import LEARNT_TYPES, restore
-from pnulearn._files.archive import ModelFileError, read_archive, refuse_damage, write_archive
+from pnulearn._files.archive import read_archive, write_archive
+from pnulearn._files.errors import ModelFileError, refuse_damage
 from pnulearn._files.kinds import MODEL
 from pnulearn._files.outputs import Output, check_outputs
 from pnulearn.tables.kinds import TYPES

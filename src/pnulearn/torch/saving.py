@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.saving import LEARNT_TYPES, plain_parameters
-from pnulearn._files.archive import ModelFileError, read_archive, refuse_damage
+from pnulearn._files.archive import read_archive
+from pnulearn._files.errors import ModelFileError, refuse_damage
 from pnulearn._files.shapes import refuse_other_types
 from pnulearn.torch.modules import build_network, is_own, score_rows
 
