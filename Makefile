@@ -3,13 +3,13 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 # Small matrices on many BLAS threads are many times slower, above all on a busy machine.
-export OPENBLAS_NUM_THREADS = 1
-export OMP_NUM_THREADS = 1
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
 # Many container images forbid Python to keep bytecode; then every process compiles all that it imports anew.
 export PYTHONDONTWRITEBYTECODE =
 UV_INSTALL := $(VENV)/bin/uv pip install --quiet --compile-bytecode --python
 
-.PHONY: attack demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest dist-check lock bench docs clean
+.PHONY: attack demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest test-machines dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -71,6 +71,10 @@ test-newest: $(STAMP)
 	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(NEWEST)
 	$(UV_INSTALL) $(NEWEST)/bin/python --upgrade -e ".[dev]"
 	$(NEWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not thorough"
+
+# The same answers from every BLAS kernel, number of threads, order of rows and last bit; MACHINES=--quick takes two minutes.
+test-machines: $(STAMP)
+	$(PY) -m tests.machines.run $(MACHINES)
 
 # Bad inputs against every entry point, each cell with a time limit; the summary is results/attack.md.
 attack: $(STAMP)

@@ -89,7 +89,7 @@ def _page(before: dict[str, Any], after: dict[str, Any], draws: int) -> list[str
     lines = [
         "# The same model on every processor",
         "",
-        "Output of `benchmarks/machines.py`. A default fit to 50 labels and 300 unlabelled rows of each set: the largest",
+        "Output of `benchmarks/machines.py`. A default fit to 50 labels and 300 unlabelled rows of each set: largest",
         f"difference of `decision_function` between the OpenBLAS kernels {', '.join(ran)}, in units of its root mean",
         f"square, and the accuracy over {draws} draws.",
         "",
