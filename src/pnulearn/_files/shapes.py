@@ -13,8 +13,8 @@ import numpy as np
 def refuse_other_types(value: Any, where: str, *, finite: bool = False) -> None:
     """Check the fields of a dataclass, and those of dataclasses in it; `finite` asks it of all its floats too.
 
-    >>> from dataclasses import dataclass
-    >>> Point = dataclass(type("Point", (), {"__annotations__": {"x": float}}))
+    >>> from dataclasses import make_dataclass
+    >>> Point = make_dataclass("Point", [("x", float)])
     >>> refuse_other_types(Point(1.5), "p")
     >>> refuse_other_types(Point("a"), "p")
     Traceback (most recent call last):
