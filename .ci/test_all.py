@@ -43,7 +43,7 @@ def install() -> dict[str, str]:
 
 def main() -> int:
     named = install() | {"Ray is not installed": "its recipe is tested where it is; hundreds of megabytes"}
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-rs", "-m", "thorough"]
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-rs", "-m", "thorough"]
     result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
     print(result.stdout, result.stderr)
     skips = re.findall(r"^SKIPPED .*$", result.stdout, re.M)
