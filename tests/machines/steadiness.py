@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info
 
-from pnulearn import AutoPNU, PNUClassifier, baselines
+from pnulearn import AutoPNU, PNUClassifier, baselines, estimate_prior, priors
 
 from .problems import PROBLEMS, Problem
 
 TOLERANCE = 1e-8  # of the root mean square of the scores
+TOLERANCE_OF_PRIORS = 1e-10
 FEW = {"alpha": [0.01, 0.1], "bandwidth": None, "cv": 3}
 METHODS: dict[str, Callable[..., Any]] = {
     "default": PNUClassifier,
@@ -46,13 +47,23 @@ METHODS |= {
 NEED_PRIOR = {"known prior", "entropy", "LapSVM", "SMIR", "WellSVM", "S4VM"}
 
 
+PRIORS = [f"prior {name}" for name in priors.METHODS]
+
+
+def tolerance(method: str) -> float:
+    return TOLERANCE_OF_PRIORS if method in PRIORS else TOLERANCE
+
+
 def scores(method: str, problem: Problem, X: NDArray | None = None, y: NDArray | None = None, **given: Any) -> NDArray:
-    """decision_function of the new rows, by a model of the problem's rows or of X and y instead."""
+    """decision_function of the new rows, by a model of the problem's rows or of X and y instead; or what a prior is."""
+    X, y = problem.X if X is None else X, problem.y if y is None else y
     options = {"prior": problem.prior} if method in NEED_PRIOR else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = METHODS[method](random_state=0, **options, **given)
-        model.fit(problem.X if X is None else X, problem.y if y is None else y)
+        if method in PRIORS:
+            found = estimate_prior(X, y, method.removeprefix("prior "), random_state=0)
+            return np.array([found.value, found.raw, found.low, found.high])
+        model = METHODS[method](random_state=0, **options, **given).fit(X, y)
     return np.asarray(model.decision_function(problem.X_new))
 
 
@@ -75,7 +86,7 @@ def movement(before: Any, now: Any) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", default=[*METHODS, *PRIORS])
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
     given = parser.parse_args()
     kernels = sorted({str(one["architecture"]) for one in threadpool_info() if one.get("user_api") == "blas"})

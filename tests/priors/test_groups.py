@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
-from pnulearn.priors._parts.groups import Group, split_groups, standardize, typical_distance
+from pnulearn.priors._parts.groups import Group, distances, split_groups, standardize, typical_distance
 from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors.estimate import settle
 
@@ -57,6 +58,16 @@ def test_bootstrap_weights_are_dirichlet_and_copies_stay_apart():
     assert draws.apart[0] == pytest.approx(1 - 1 / 6)  # W² − W pairs out of W²
     copies = np.random.default_rng(1).dirichlet(np.ones(6), 40000)
     assert_allclose(draws.apart[1:].mean(), 1 - (copies**2).sum(axis=1).mean(), rtol=0.01)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_distances_of_close_rows_are_exact(kind):
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(40, 6))
+    B = np.concatenate([A[:10], A[:10] + 1e-6 * rng.normal(size=(10, 6)), rng.normal(size=(20, 6))])
+    expected = cdist(A, B)
+    assert_allclose(distances(kind(A), kind(B)), expected, rtol=1e-9, atol=1e-16)
+    assert (expected[np.arange(10), np.arange(10)] == 0).all()
 
 
 def test_identical_rows_have_no_distance():

@@ -9,7 +9,7 @@ from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, Penali
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import tail_shares
 from pnulearn.priors._parts.simplex import least_norm_shares
-from pnulearn.priors.dedpul import _monotone, _negatives
+from pnulearn.priors.dedpul import _monotone, _positives
 from pnulearn.priors.km import Extrapolation, project_to_simplex, widest_apart_gram
 from pnulearn.priors.pe import _prior
 from pnulearn.priors.penl1 import least_penalized
@@ -190,7 +190,24 @@ def test_penalised_l1_equals_a_fine_grid():
 def test_density_ratio_em_stops_where_no_row_is_overdrawn():
     """U = 0.3 P + 0.7 N with disjoint scores: r = 1/0.3 on the positives and 0 elsewhere."""
     ratio = np.repeat([0.0, 1 / 0.3], [70, 30])
-    assert 1 - _negatives(ratio, np.full(100, 0.01)) == pytest.approx(0.3, abs=1e-3)
+    assert _positives(ratio, np.full(100, 0.01)) == pytest.approx(0.3)
+
+
+def test_density_ratio_em_is_followed_to_its_end():
+    rng = np.random.default_rng(11)
+    ratio, share, alpha = np.sort(rng.exponential(1, 50)), rng.dirichlet(np.ones(50)), 0.0
+    scaled = ratio / (share @ ratio)
+    for _ in range(100_000):
+        alpha = share @ np.maximum(0, 1 - (1 - alpha) * scaled)
+    assert _positives(ratio, share) == pytest.approx(1 - alpha, abs=1e-9)
+
+
+def test_rounding_makes_no_threshold_and_no_cut():
+    scores, shares = np.array([0.3, 0.1 + 0.2]), (np.array([[1.0], [0.0]]), np.array([[0.5], [0.5]]))
+    assert [len(tail) for tail in tail_shares((scores, scores), shares)] == [1, 1]
+    grades = np.arange(5.0)[:, None] / 10
+    assert_allclose(_conditions(grades), _conditions(np.nextafter(grades, -1)))
+    assert_allclose(_conditions(grades), _conditions(np.nextafter(grades, 1)))
 
 
 def test_density_ratios_are_monotone_and_capped():

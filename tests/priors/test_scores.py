@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import softmax
 from scipy.stats import truncnorm
 from sklearn.linear_model import LogisticRegression
 
@@ -152,11 +153,30 @@ def test_em_comes_to_its_end_where_classes_overlap(monkeypatch):
     weights = 0.6 * np.exp(-(x**2) / 2) + 0.4 * np.exp(-((x - 0.3) ** 2) / 2)
     weights, p = weights[None] / weights.sum(), 1 / (1 + np.exp(-0.3 * (x - 0.15)))
     probabilities = np.stack([1 - p, p])[None]
-    steps, step = [], em._step
-    monkeypatch.setattr(em, "_step", lambda *given: steps.append(None) or step(*given))
+    steps, step = [], em._newton
+    monkeypatch.setattr(em, "_newton", lambda *given: steps.append(None) or step(*given))
     found = most_likely_shares(probabilities, weights)[0, 1]
     assert_allclose(found, 0.4, atol=1e-4)
-    assert len(steps) < 150
+    assert len(steps) < 10
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_em_leaves_no_slope(n_classes):
+    """At the maximum the mean of p_k / Σ θ_j p_j is 1 for classes that are present, and less for the others."""
+    rng = np.random.default_rng(7)
+    centers = rng.normal(size=(n_classes, 1, 1, 2))
+    x = rng.normal(size=(50, 80, 2)) + centers[0]  # of one class only, so that others are absent in many of the samples
+    probabilities = softmax(-((x - centers) ** 2).sum(axis=-1) / 2, axis=0).swapaxes(0, 1)
+    weights = rng.dirichlet(np.ones(80), 50)
+    shares = most_likely_shares(probabilities, weights)
+    mixture = np.einsum("rk,rkn->rn", shares, probabilities)
+    pull = np.einsum("rkn,rn->rk", probabilities, weights / mixture)
+    present = shares > 1e-11
+    assert_allclose(shares.sum(axis=1), 1)
+    assert (~present).any()
+    assert present.sum() > len(shares)
+    assert_allclose(pull[present], 1, atol=1e-12)
+    assert pull.max() < 1 + 1e-12
 
 
 def test_gathered_rows_have_the_likelihood_of_all():
@@ -179,6 +199,12 @@ def test_em_recovers_the_prior_from_exact_posteriors():
     p = 1 / (1 + np.exp(-(2 * x - 2)))  # N(2, 1) against N(0, 1) under equal shares
     found = most_likely_shares(np.stack([1 - p, p])[None], np.full((1, 20000), 1 / 20000))
     assert abs(found[0, 1] - 0.2) < 0.01
+
+
+def test_em_stays_where_rows_tell_nothing():
+    """Probabilities that differ by rounding alone: no share is more likely than another."""
+    p = 0.5 + 1e-16 * np.arange(-3, 4)
+    assert_allclose(most_likely_shares(np.stack([1 - p, p])[None], np.full((1, 7), 1 / 7))[0], [0.5, 0.5])
 
 
 def test_em_stays_where_the_mean_posterior_is_the_prior():

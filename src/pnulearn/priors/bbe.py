@@ -18,6 +18,8 @@ from pnulearn.priors._parts.positive_unlabeled import (
 )
 from pnulearn.priors.roc import deviation
 
+TIED_DIGITS = 9  # bounds that agree to so many digits are equal
+
 
 @parameters
 class BBEPrior(PositiveUnlabeledPrior):
@@ -52,7 +54,7 @@ class BBEPrior(PositiveUnlabeledPrior):
             positive = q_labeled > 0
             ratio = q_unlabeled / np.where(positive, q_labeled, 1)
             bound = np.where(positive, ratio + slack / np.where(positive, q_labeled, 1), np.inf)
-            best = bound.argmin(axis=0)[None]
+            best = np.round(bound, TIED_DIGITS).argmin(axis=0)[None]
             return np.minimum(np.take_along_axis(ratio, best, axis=0)[0], 1)
 
         return ratio_at_best_bin

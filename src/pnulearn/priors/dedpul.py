@@ -16,7 +16,6 @@ from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, St
 
 GRID = 200  # points at which densities are computed
 LARGEST_RATIO = 50.0
-CLOSE, MOST_STEPS = 1e-5, 1000
 
 
 @parameters
@@ -53,7 +52,7 @@ class DEDPULPrior(PositiveUnlabeledPrior):
             for f_p, f_u, share in zip(f_labeled.T, f_unlabeled.T, shares[1].T, strict=True):
                 on_grid = f_p / np.maximum(f_u, 1e-300)
                 ratio = _monotone(np.interp(of_unlabeled[order], grid, on_grid), share[order])
-                found.append(1 - _negatives(ratio, share[order]))
+                found.append(_positives(ratio, share[order]))
             return np.array(found)
 
         return prior
@@ -76,13 +75,10 @@ def _monotone(ratio: AnyArray, share: AnyArray) -> AnyArray:
     return IsotonicRegression().fit_transform(np.arange(len(smooth)), smooth, sample_weight=np.maximum(share, 1e-12))
 
 
-def _negatives(ratio: AnyArray, share: AnyArray) -> float:
-    """α of EM from below; the ratio is scaled to mean one over U, or EM would drift to α = 0 or 1."""
-    ratio = ratio / (share @ ratio)
-    alpha = 0.0
-    for _ in range(MOST_STEPS):
-        update = float(share @ np.maximum(0, 1 - (1 - alpha) * ratio))
-        if abs(update - alpha) < CLOSE:
-            break
-        alpha = update
-    return alpha
+def _positives(ratio: AnyArray, share: AnyArray) -> float:
+    """Where EM from α = 0 ends; the ratio is scaled to mean one over U, or EM would drift to α = 0 or 1.
+
+    The mean of max(0, 1 − (1 − α) r) is convex in α and touches α at 1, its slope there being the mean of r. So it is
+    above α until no term is cut off, 1 − (1 − α) r ≥ 0 for the greatest r: there EM stops, with θ = 1 − α = 1 / max r.
+    """
+    return float(share @ ratio / max(ratio.max(), 1e-300))

@@ -19,9 +19,10 @@ from pnulearn.priors.energy import read_groups
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
 
-CLOSE = 1e-8
+CLOSE = 1e-13  # to the greatest likelihood: its slope in the shares
 MOST_STEPS = 100
-LEAST_SHARE = 1e-9
+LEAST_SHARE = 1e-15
+TIED_DIGITS = 9  # log-odds that agree to so many digits have no order of their own
 MOST_DISTINCT = 400  # values of a row's log-odds that are told apart; 4,000 move the estimate by less than 1e-5
 
 
@@ -67,7 +68,7 @@ def gather_scores(scores: AnyArray, group: Group) -> tuple[AnyArray, Group]:
     if len(scores) > 2 or len(group) <= MOST_DISTINCT:
         return scores, group
     odds = scores[1] - scores[0]
-    order = np.argsort(odds, kind="stable")
+    order = np.argsort(np.round(odds, TIED_DIGITS), kind="stable")
     reached = np.cumsum(group.weight[order]) - group.weight[order] / 2
     place = np.minimum((reached / group.weight.sum() * MOST_DISTINCT).astype(int), MOST_DISTINCT - 1)
     place = np.unique(place, return_inverse=True)[1]
@@ -89,34 +90,45 @@ def calibrate_draws(
 def most_likely_shares(probabilities: AnyArray, share: AnyArray) -> AnyArray:
     """EM for every weighting: probabilities (r, classes, rows) and weights (r, rows) give shares (r, classes).
 
-    EM creeps where classes overlap. Two steps tell direction and length of a long one (SQUAREM, Varadhan and Roland
-    2008), which is kept where the likelihood agrees.
+    EM creeps where classes overlap. The likelihood less Σ θ_k is concave and greatest where Σ θ_k = 1, so Newton's
+    steps lead to the same shares; where one would lower the likelihood, a step of EM takes its place.
     """
-
     prior = np.full(probabilities.shape[:2], 1 / probabilities.shape[1])
     todo = np.arange(len(prior))
     for _ in range(MOST_STEPS):
-        first, _ = _step(prior[todo], probabilities, share)
-        second, height = _step(first, probabilities, share)
-        onward, far_height = _step(_leap(prior[todo], first, second), probabilities, share)
-        prior[todo] = np.where((far_height >= height)[:, None], onward, second)
-        moving = np.abs(second - first).max(axis=1) > CLOSE
+        start = prior[todo]
+        mixture, height = _mix(start, probabilities, share)
+        slope = np.matmul(probabilities, (share / mixture)[..., None])[..., 0] - 1
+        free = (start > 2 * LEAST_SHARE) | (slope > 0)
+        moving = np.abs(np.where(free, slope, 0)).max(axis=1) > CLOSE
         if not moving.any():
             break
-        todo, probabilities, share = todo[moving], probabilities[moving], share[moving]
+        todo, start, probabilities, share = todo[moving], start[moving], probabilities[moving], share[moving]
+        mixture, height, slope, free = mixture[moving], height[moving], slope[moving], free[moving]
+        far = _newton(start, probabilities, share / mixture**2, slope, free)
+        higher = _mix(far, probabilities, share)[1] >= height - CLOSE
+        prior[todo] = np.where(higher[:, None], far, start * (1 + slope))
     return prior
 
 
-def _step(prior: AnyArray, probabilities: AnyArray, share: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """The next shares, and the log-likelihood of these."""
+def _mix(prior: AnyArray, probabilities: AnyArray, share: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Σ θ_k p_k of every row, and the log-likelihood."""
     mixture = np.matmul(prior[:, None], probabilities)[:, 0]
-    update = prior * np.matmul(probabilities, (share / mixture)[..., None])[..., 0]
-    return update, (share * np.log(mixture)).sum(axis=1)
+    return mixture, (share * np.log(mixture)).sum(axis=1)
 
 
-def _leap(start: AnyArray, first: AnyArray, second: AnyArray) -> AnyArray:
-    """Where EM would come out if every further step were shorter than the last by the same factor."""
-    move, bend = first - start, second - 2 * first + start
-    length = np.sqrt((move**2).sum(axis=1) / np.maximum((bend**2).sum(axis=1), 1e-300))[:, None]
-    far = np.maximum(start + 2 * length * move + length**2 * bend, LEAST_SHARE)
+def _newton(start: AnyArray, probabilities: AnyArray, bend: AnyArray, slope: AnyArray, free: AnyArray) -> AnyArray:
+    """Newton's step of the classes that are free to move, as far as the first share that comes to nothing."""
+    curvature = np.matmul(probabilities * bend[:, None], probabilities.mT)
+    outward = np.zeros_like(free)
+    for _ in range(start.shape[1]):
+        free = free & ~outward
+        eye = np.eye(start.shape[1]) * np.where(free, CLOSE, 1)[:, None]  # next to nothing where rows do not tell
+        within = curvature * (free[:, :, None] & free[:, None]) + eye
+        step = np.linalg.solve(within, np.where(free, slope, 0)[..., None])[..., 0]
+        outward = free & (start <= 2 * LEAST_SHARE) & (step < 0)
+        if not outward.any():
+            break
+    length = np.min(np.where(step < 0, start / np.where(step < 0, -step, 1), 1), axis=1, keepdims=True)
+    far = np.maximum(start + np.minimum(length, 1) * step, LEAST_SHARE)
     return far / far.sum(axis=1, keepdims=True)

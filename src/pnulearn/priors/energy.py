@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from sklearn.metrics import euclidean_distances
-
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
-from pnulearn.priors._parts.groups import Groups, split_groups, standardize
+from pnulearn.priors._parts.groups import Groups, distances, split_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator, refuse_missing_class
@@ -67,7 +65,7 @@ def energy_prior(
     groups = standardize(read_groups(X, codes, weight, n_classes))
     return match_mixture(
         groups,
-        euclidean_distances,
+        distances,
         method="energy",
         bias_correction=bias_correction,
         confidence=confidence,

@@ -15,7 +15,9 @@ from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior, St
 
 N_FOLDS = 5
 CUTS = (0.25, 0.5, 0.75)  # of each column's range: four bins
+ON_CUT = 1e-9  # of the range: values this close to a cut lie on it, and so below
 MOST_SPLITS = 30
+TIED_DIGITS = 9  # purities that agree to so many digits are equal
 SMOOTHING = 5  # of the share of labelled rows that a split is chosen by
 FEWEST_ROWS = 10
 
@@ -58,7 +60,7 @@ def _conditions(X: Any) -> AnyArray:
     """Which rows lie below which cut of which column, shape (rows, columns × cuts)."""
     X = X.toarray() if sparse.issparse(X) else X
     low, high = X.min(axis=0), X.max(axis=0)
-    return np.concatenate([low + cut * (high - low) >= X for cut in CUTS], axis=1).astype(np.float32)
+    return np.concatenate([low + (cut + ON_CUT) * (high - low) >= X for cut in CUTS], axis=1).astype(np.float32)
 
 
 def _regions(conditions: AnyArray, counts: AnyArray, is_labeled: AnyArray) -> AnyArray:
@@ -84,13 +86,13 @@ def _split(inside: AnyArray, conditions: AnyArray, counts: AnyArray, is_labeled:
     if not real.any() or rows[0].sum() < FEWEST_ROWS:
         return []
     purity = sides[:, 1] / (sides[:, 0] + SMOOTHING)
-    best = int(np.where(real, purity.max(axis=0), -1).argmax())
+    best = int(np.where(real, purity.max(axis=0), -1).round(TIED_DIGITS).argmax())
     part = conditions[:, best] > 0
     return [inside & part, inside & ~part]
 
 
 def _purity(total: AnyArray, labeled: AnyArray) -> float:
-    return float(labeled.sum() / (total.sum() + SMOOTHING))
+    return round(float(labeled.sum() / (total.sum() + SMOOTHING)), TIED_DIGITS)
 
 
 def _largest_bound(inside: AnyArray, weights: AnyArray, is_labeled: AnyArray, frequency: AnyArray) -> AnyArray:

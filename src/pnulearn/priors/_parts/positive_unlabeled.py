@@ -16,6 +16,8 @@ from pnulearn.priors._parts.posteriors import held_out_posteriors
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
 
+TIED = 1e-9  # log-odds that are closer are one threshold: which of them is greater, rounding decides
+
 # weights of the labelled and of the unlabelled rows, one column per weighting -> one share per weighting
 Statistic = Callable[[AnyArray, AnyArray], AnyArray]
 
@@ -88,11 +90,13 @@ def _log_odds(probabilities: AnyArray) -> AnyArray:
 
 def tail_shares(scores: tuple[AnyArray, AnyArray], shares: tuple[AnyArray, AnyArray]) -> tuple[AnyArray, AnyArray]:
     """q_P(t) and q_U(t), the weight of rows scoring at least t, for thresholds t (rows) and weightings (columns)."""
-    thresholds, inverse = np.unique(np.concatenate(scores), return_inverse=True)
-    n_labeled = len(scores[0])
+    pooled = np.concatenate(scores)
+    order = np.argsort(pooled)
+    places = np.empty(len(pooled), dtype=int)
+    places[order] = np.cumsum(np.diff(pooled[order], prepend=-np.inf) > TIED) - 1
     tails = []
-    for places, share in zip((inverse[:n_labeled], inverse[n_labeled:]), shares, strict=True):
-        mass = np.zeros((len(thresholds), share.shape[1]))
-        np.add.at(mass, places, share)
+    for own, share in zip(np.split(places, [len(scores[0])]), shares, strict=True):
+        mass = np.zeros((places.max() + 1, share.shape[1]))
+        np.add.at(mass, own, share)
         tails.append(np.cumsum(mass[::-1], axis=0))
     return tails[0], tails[1]
