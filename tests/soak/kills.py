@@ -58,7 +58,7 @@ if __name__ == "__main__":
 def commands(folder: Path) -> dict[str, tuple[list[str], str, Callable[[Path], str]]]:
     """Name -> (command, its output, how the output is told)."""
     run, table = [sys.executable, "-m", "pnulearn"], str(folder / "rows.csv")
-    stream = [sys.executable, "-c", STREAM]
+    stream, paper = [sys.executable, "-c", STREAM], [sys.executable, "-m", "experiments"]
     labelled = [table, "-l", "label", "--drop", "id"]
     return {
         "fit": ([*run, "fit", *labelled, *FIT, "-m", str(folder / "out.pnu")], "out.pnu", _model),
@@ -86,8 +86,8 @@ def commands(folder: Path) -> dict[str, tuple[list[str], str, Callable[[Path], s
             "out.csv",
             _bytes,
         ),
-        "reproduce": (
-            [*run, "reproduce", "figure-1", "--quick", "--trials", "2", "--out", str(folder / "experiments")],
+        "experiments": (
+            [*paper, "figure-1", "--quick", "--trials", "2", "--out", str(folder / "experiments")],
             "experiments",
             _rows,
         ),
