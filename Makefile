@@ -9,10 +9,15 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE =
 UV_INSTALL := $(VENV)/bin/uv pip install --quiet --compile-bytecode --python
 
-.PHONY: attack demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest test-machines dist-check lock bench docs clean
+.PHONY: attack reproduce demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest test-machines dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
+
+# Every table and figure of the paper, continued where the last run stopped. For example:
+# make reproduce OPTIONS="--data FOLDER --jobs 2", or OPTIONS=--quick for a run of minutes without data.
+reproduce: $(STAMP)
+	$(PY) -m experiments reproduce $(OPTIONS)
 
 test: lint types contract unit
 

@@ -31,10 +31,10 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from experiments.datasets import BENCHMARK as SETS
+from experiments.trials import TooFewRows, Trial, counts, draw_trial, load_scaled
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn._estimators.everyday import EVERYDAY
-from pnulearn.laboratory.experiments.table_1 import SETS
-from pnulearn.laboratory.experiments.trials import TooFewRows, Trial, counts, draw_trial, load_scaled
 
 N_LABELED, N_UNLABELED = 50, 300
 PRIORS = {0.5: 0.7, 0.1: 0.5, 0.3: 0.5, 0.7: 0.5, 0.9: 0.5}  # of the population: share among the labels

@@ -21,9 +21,9 @@ import numpy as np
 from any_classifier import SETS, draw, read
 from page_section import RESULTS
 
+from experiments.trials import TooFewRows, Trial
 from pnulearn import PNUClassifier
 from pnulearn._solvers.candidates import ALPHAS
-from pnulearn.laboratory.experiments.trials import TooFewRows, Trial
 
 ROWS, PAGE = RESULTS / "rows" / "coarse-grid.jsonl", RESULTS / "coarse-grid.md"
 LOSSES = ("logistic", "double_hinge")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from messy_tables import read_rows, take
 
-from pnulearn.laboratory.messy import MessyTable, make_customers
+from experiments.messy_tables import MessyTable, make_customers
 from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
 from pnulearn.tables.verdict import reach_verdict

@@ -29,9 +29,9 @@ from real_sets import real_set
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import minmax_scale
 
+from experiments.datasets import bananas, two_gaussians
 from pnulearn import PNUClassifier
 from pnulearn._basis.centers import median_distance
-from pnulearn.laboratory.datasets.generators import bananas, two_gaussians
 
 N_UNLABELED, N_TEST = 300, 2000
 ALPHAS, BANDWIDTHS, MIXES = np.logspace(-4, 0, 5), (1 / 4, 1 / 2, 1), (-0.5, 0.0, 0.5)

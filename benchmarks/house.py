@@ -14,7 +14,7 @@ LONG = 30
 PUBLIC = (
     *("losses", "risks", "theory", "metrics", "advice", "priors", "baselines", "tables", "streaming", "report"),
     *("ranking", "labeling", "inspection"),
-    *("plots", "onnx", "torch", "laboratory", "cli"),
+    *("plots", "onnx", "torch", "cli"),
 )
 
 

@@ -22,8 +22,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from experiments.messy_tables import MAKERS, MessyTable
 from pnulearn import PNUClassifier
-from pnulearn.laboratory.messy import MAKERS, MessyTable
 from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
 

@@ -27,12 +27,12 @@ from any_classifier import draw, read
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import minmax_scale
 
+from experiments.datasets import BENCHMARK as SETS
+from experiments.trials import TooFewRows
 from pnulearn import PNUClassifier
 from pnulearn._learning import contest
 from pnulearn._learning.search import RowSearch
 from pnulearn._learning.selection import average_weights
-from pnulearn.laboratory.experiments.table_1 import SETS
-from pnulearn.laboratory.experiments.trials import TooFewRows
 
 README = "README's example"
 DEFAULT, FOLDS = "rows left out one by one (default)", "five folds"

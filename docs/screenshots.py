@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from pnulearn.laboratory.shop import shop_table
+from pnulearn._demo import TABLE, write_table
 from pnulearn.report import write_report
 from pnulearn.tables import read_table
 from pnulearn.tables.model import fit_table
@@ -40,8 +40,9 @@ def shoot(browser: Browser, address: str, name: str) -> None:
 
 def main() -> None:
     command = "pnulearn fit shop.csv --label renews --labels random --model shop.pnu --report report.html"
-    fitted = fit_table(read_table(shop_table()), "renews", sampling="single_set", command=command)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        write_table(Path(folder))
+        fitted = fit_table(read_table(Path(folder) / TABLE), "renews", sampling="single_set", command=command)
         report = Path(folder) / "report.html"
         write_report(fitted, report)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)

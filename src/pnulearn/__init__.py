@@ -40,7 +40,7 @@ _HOMES = {
     "save": "pnulearn.tables.loading",
 }
 _MODULES = (
-    *("advice", "baselines", "cli", "inspection", "labeling", "laboratory", "losses", "metrics", "onnx", "plots"),
+    *("advice", "baselines", "cli", "inspection", "labeling", "losses", "metrics", "onnx", "plots"),
     *("priors", "ranking", "report", "risks", "streaming", "tables", "theory", "torch"),
 )
 

@@ -14,7 +14,7 @@ def main() -> None:
 
         sys.exit(run(arguments))
     if arguments == ["demo"]:
-        from pnulearn.laboratory.demo import run as demonstrate
+        from pnulearn._demo import run as demonstrate
 
         demonstrate()
         return

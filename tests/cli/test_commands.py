@@ -218,18 +218,6 @@ def test_advice_from_numbers_and_from_a_table(capsys, customers):
     assert answer(capsys, "advise", customers)[0] == 2
 
 
-def test_datasets_and_reproduce(capsys, tmp_path):
-    code, out, messages = answer(capsys, "datasets")
-    assert code == 0
-    assert "banana" in out
-    assert "--data" in messages
-    code, out, _ = answer(capsys, "datasets", "--json")
-    assert all("at_hand" in json.loads(line) for line in out.splitlines())
-    code, out, messages = answer(capsys, "reproduce", "table-9", "--out", tmp_path)
-    assert (code, out) == (1, "")
-    assert "table-1" in messages
-
-
 @pytest.mark.parametrize("command", [None, *(command.callback.__name__ for command in app.registered_commands)])
 def test_every_command_explains_itself(capsys, command):
     code, out, messages = answer(capsys, *([command] if command else []), "--help")

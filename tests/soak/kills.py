@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.runner import read_rows
 from pnulearn import PNUClassifier, load
 from pnulearn.labeling import journal_of
 from pnulearn.labeling.tables import read_task
@@ -58,7 +59,7 @@ if __name__ == "__main__":
 def commands(folder: Path) -> dict[str, tuple[list[str], str, Callable[[Path], str]]]:
     """Name -> (command, its output, how the output is told)."""
     run, table = [sys.executable, "-m", "pnulearn"], str(folder / "rows.csv")
-    stream = [sys.executable, "-c", STREAM]
+    stream, paper = [sys.executable, "-c", STREAM], [sys.executable, "-m", "experiments"]
     labelled = [table, "-l", "label", "--drop", "id"]
     return {
         "fit": ([*run, "fit", *labelled, *FIT, "-m", str(folder / "out.pnu")], "out.pnu", _model),
@@ -86,8 +87,8 @@ def commands(folder: Path) -> dict[str, tuple[list[str], str, Callable[[Path], s
             "out.csv",
             _bytes,
         ),
-        "reproduce": (
-            [*run, "reproduce", "figure-1", "--quick", "--trials", "2", "--out", str(folder / "experiments")],
+        "experiments": (
+            [*paper, "figure-1", "--quick", "--trials", "2", "--out", str(folder / "experiments")],
             "experiments",
             _rows,
         ),
@@ -114,11 +115,9 @@ def _page(path: Path) -> str:
 
 
 def _rows(path: Path) -> str:
-    """Rows of all trials, without the time that they took."""
-    tables = sorted(path.rglob("*.csv"))
-    frames = [pd.read_csv(table) for table in tables]
-    kept = [f[[c for c in f.columns if "second" not in c]].sort_values(list(f.columns)).to_csv() for f in frames]
-    return hashlib.sha256("".join(kept).encode()).hexdigest()
+    """Rows of all trials, in any order."""
+    rows = sorted(json.dumps(row) for row in read_rows(path / "rows" / "figure-1-quick.jsonl"))
+    return hashlib.sha256("".join(rows).encode()).hexdigest()
 
 
 def prepare(folder: Path) -> None:

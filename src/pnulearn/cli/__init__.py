@@ -16,7 +16,7 @@ from pnulearn._machine.extras import import_extra
 with import_extra("cli", "The command line"):
     import typer
 
-from pnulearn.cli import advise, columns, compare, evaluate, export, fit, info, label, laboratory, predict, prior
+from pnulearn.cli import advise, columns, compare, demo, evaluate, export, fit, info, label, predict, prior
 from pnulearn.cli.console import Loudness, in_options, remark, set_loudness
 from pnulearn.cli.shared import shared
 
@@ -34,11 +34,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for module in (fit, columns, predict, evaluate, compare, prior, advise, info, label, export):
+for module in (fit, columns, predict, evaluate, compare, prior, advise, info, label, export, demo):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(shared(getattr(module, name)))
-for command in (laboratory.reproduce, laboratory.datasets, laboratory.demo):
-    app.command()(shared(command))
 
 
 def _version(show: bool) -> None:

@@ -41,8 +41,6 @@ BASES: dict[str, tuple[str, ...]] = {
     "advise_numbers": ("advise", *COUNTS, "--prior", "0.4", "--json"),
     "info": ("info", "model.pnu", "--json"),
     "export": ("export", "model.pnu", "--onnx", "exported.onnx", "--json"),
-    "reproduce": ("reproduce", "figure-1", "--quick", "--trials", "1", "--out", "experiments"),
-    "datasets": ("datasets", "--json"),
 }
 STREAM = ("fit_stream", "evaluate_stream")
 LEARN = ("fit", "columns", "evaluate", "evaluate_scores", "compare", "prior", "advise", "fit_learner", *STREAM)
@@ -64,9 +62,7 @@ def answer(input: str, entry: str) -> Any:
 def _placed(word: str) -> str:
     """FOLDER stands for the workplace, and a file that is there for its path."""
     place = workplace()
-    if word in ("experiments", "exported.onnx", "labelled.csv") or (
-        word and "/" not in word and (place / word).is_file()
-    ):
+    if word in ("exported.onnx", "labelled.csv") or (word and "/" not in word and (place / word).is_file()):
         return str(place / word)
     return word.replace("FOLDER", str(place))
 
