@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import rel_entr
@@ -79,12 +81,5 @@ def labels_for_half_width(
         low, high = confidence_sequence(value, rate * n, n, confidence)
         return (high - low) / 2 <= half_width
 
-    if is_enough(0):
-        return 0
-    if not is_enough(most):
-        return None
-    low, high = 0, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    first = bisect_left(range(most + 1), True, key=is_enough)
+    return first if first <= most else None

@@ -341,7 +341,7 @@ def draw_confusion(table: FloatArray, prior: ClassPrior) -> FloatArray:
     shares_j² S_j + S_U)⁻¹ (u − Σ shares_j rates_j), generalised least squares. Assumes independent rows.
     """
     rng = np.random.default_rng(SEED)
-    shares = _draw_shares(prior, rng)
+    shares = _draw_shares(prior, N_CONFUSION_DRAWS, rng)
     counts = table[:-1] + _start(table.shape[1])
     seen = table[:-1] / table[:-1].sum(axis=1, keepdims=True)
     rates = np.concatenate([seen[None], _draw_rates(counts, N_CONFUSION_DRAWS, rng)])
@@ -356,9 +356,7 @@ def draw_decisions(table: AnyArray, prior: ClassPrior) -> tuple[AnyArray, AnyArr
     `table` is that of `draw_confusion`; its last row, U, is not used.
     """
     rng = np.random.default_rng(SEED)
-    shares = np.repeat(prior.shares[:, None], N_DECISION_DRAWS, axis=1)
-    if prior.concentration is not None:
-        shares = rng.dirichlet(prior.shares * prior.concentration, N_DECISION_DRAWS).T.clip(1e-12)
+    shares = _draw_shares(prior, N_DECISION_DRAWS, rng)[1:].T
     rates = _draw_rates(table[:-1] + _start(len(shares)), N_DECISION_DRAWS, rng)
     return shares, rates.transpose(1, 2, 0)
 
@@ -372,13 +370,13 @@ def _draw_rates(counts: FloatArray, n_draws: int, rng: np.random.Generator) -> F
     return np.stack([rng.dirichlet(row, n_draws) for row in counts], axis=1)
 
 
-def _draw_shares(prior: ClassPrior, rng: np.random.Generator) -> FloatArray:
+def _draw_shares(prior: ClassPrior, n_draws: int, rng: np.random.Generator) -> FloatArray:
     """Shares of the classes: the ones in use, then draws, (1 + draws, classes)."""
-    shares = np.repeat(prior.shares[None], N_CONFUSION_DRAWS + 1, axis=0)
+    shares = np.repeat(prior.shares[None], n_draws + 1, axis=0)
     if prior.concentration is not None:
-        shares[1:] = rng.dirichlet(prior.shares * prior.concentration, N_CONFUSION_DRAWS)
+        shares[1:] = rng.dirichlet(prior.shares * prior.concentration, n_draws).clip(1e-12)
     elif prior.spread:
-        theta = _draw_prior(prior, N_CONFUSION_DRAWS)
+        theta = _draw_prior(prior, n_draws)
         shares[:] = np.column_stack([1 - theta, theta])
     return shares
 
