@@ -24,8 +24,8 @@ from scipy import stats
 
 from pnulearn.losses import LOSSES, Loss, ZeroOne
 from pnulearn.metrics import pnu_auc, pnu_f1, pnu_precision, pnu_recall
-from pnulearn.metrics.risk import choose_mix, judge
-from pnulearn.metrics.spread import LossSample, loss_pairs
+from pnulearn.metrics._risk import choose_mix, judge
+from pnulearn.metrics._variance import LossSample, loss_pairs
 from pnulearn.risks import pnu, punu
 from pnulearn.theory import Psi
 

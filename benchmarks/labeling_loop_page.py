@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import rel_entr
 
-from pnulearn.labeling.sequence import bound
+from pnulearn._intervals.confidence_sequences import mixture_bound
 
 METHODS = {
     "random": "all rows at random",
@@ -134,7 +134,7 @@ def standard_error(stated: list[float], n_labels: int) -> float:
     if not (0 < end < 1 and 0 < value < 1):
         return np.nan
     distance = rel_entr(value, end) + rel_entr(1 - value, 1 - end)
-    return float(np.sqrt(value * (1 - value) * distance / bound(n_labels, CONFIDENCE)))
+    return float(np.sqrt(value * (1 - value) * distance / mixture_bound(n_labels, CONFIDENCE)))
 
 
 def half(stated: list[float]) -> float:

@@ -23,8 +23,8 @@ from real_sets import real_set
 from scipy.spatial.distance import cdist, pdist
 
 from pnulearn.losses import ZeroOne, as_loss
-from pnulearn.metrics.risk import choose_mix, class_parts
-from pnulearn.metrics.spread import LossSample, loss_pairs
+from pnulearn.metrics._risk import choose_mix, class_parts
+from pnulearn.metrics._variance import LossSample, loss_pairs
 from pnulearn.risks import pnu
 from pnulearn.theory import heuristic_mix
 

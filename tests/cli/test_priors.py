@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pnulearn.cli import run
-from pnulearn.metrics.risk import estimate_risk
+from pnulearn.metrics._risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
 from pnulearn.priors.resolve import beside_evidence
 from pnulearn.tables import read_table

@@ -24,9 +24,9 @@ from pnulearn._estimators.adjustment import (
     label_slope,
     matching_shift,
 )
+from pnulearn._intervals.posterior_grids import GRID
 from pnulearn._learning.calibration import PENALTY
 from pnulearn._problem.samples import Samples
-from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
 
@@ -111,7 +111,7 @@ def way_gone(prior, labeled):
 def test_an_estimate_leaves_the_share_of_the_labels_as_far_as_pays_over_many_populations(ends):
     """How far priors that vary around the labels' share go with estimates of them, by regression."""
     prior, rng = PriorEstimate.of_range(*ends), np.random.default_rng(0)
-    spread = rng.choice(density.GRID, 400_000, p=prior.mass).std()
+    spread = rng.choice(GRID, 400_000, p=prior.mass).std()
     truth = rng.normal(0.0, USUAL_DISTANCE, 400_000)
     estimate = truth + rng.normal(0.0, spread, 400_000)
     assert way_gone(prior, [0.4, 0.6]) == pytest.approx(np.cov(truth, estimate)[0, 1] / estimate.var(), abs=0.01)

@@ -6,11 +6,10 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pnulearn
+from pnulearn import _demo
 
 from .commands import TABLES, answer, inside_a_folder
 
-SHOP = next(Path(pnulearn.__file__).parent.rglob("shop.csv"))
 BLOCKS = {"title", "header", "main", "footer", "nav", "section", "h1", "h2", "h3", "p", "pre", "ul", "li", "dl", "dt"}
 BLOCKS |= {"dd", "figure", "figcaption", "details", "summary", "table", "thead", "tbody", "tr"}
 SILENT = {"style", "script"}
@@ -20,7 +19,8 @@ CHANGING = re.compile(r"^tr (fitting|this report|python|pnulearn|numpy|scipy|sci
 
 def demo_report() -> dict[str, list[str]]:
     """The report on the table of `pnulearn demo`."""
-    with inside_a_folder(SHOP):
+    with inside_a_folder():
+        _demo.write_table(Path())
         answer("fit shop.csv --label renews --labels random --report report.html --json")
         return {"report": page_lines(Path("report.html").read_text(encoding="utf-8"))}
 

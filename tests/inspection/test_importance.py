@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pnulearn import PNUClassifier, PNUStratifiedKFold
 from pnulearn.inspection import column_importance
-from pnulearn.metrics.comparison import compare_scores, shared_mix
+from pnulearn.metrics._comparison import compare_scores, shared_mix
 from pnulearn.priors import PriorEstimate
 from pnulearn.priors.given import read_prior
 

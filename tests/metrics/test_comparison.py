@@ -11,8 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from pnulearn.advice import advise_for
 from pnulearn.losses import as_loss
-from pnulearn.metrics.comparison import compare, compare_scores
-from pnulearn.metrics.risk import pnu_risk
+from pnulearn.metrics._comparison import compare, compare_scores
+from pnulearn.metrics._risk import pnu_risk
 from pnulearn.risks import empirical_risk, pnu
 
 PRIOR, MIX, SIZES = 0.3, 0.4, (60, 50, 400)

@@ -16,7 +16,6 @@ from pnulearn.metrics import (
     pnu_roc_curve,
     pnu_specificity,
 )
-from pnulearn.metrics.score_draws import envelope
 
 PRIOR, GAP = 0.3, 1.6
 
@@ -60,13 +59,6 @@ def test_an_unknown_prior_widens_what_depends_on_it():
     y, score = draw(np.random.default_rng(2))
     known, vague = (pnu_average_precision(y, score, prior=p) for p in (PRIOR, (0.15, 0.5)))
     assert vague.high - vague.low > known.high - known.low
-
-
-def test_an_envelope_holds_the_share_of_curves_it_is_to_hold():
-    rng = np.random.default_rng(0)
-    curves = np.cumsum(rng.normal(size=(2000, 30)), axis=1)
-    low, high = envelope(curves[:1000], 0.9)
-    assert 0.85 < np.mean(((low <= curves[1000:]) & (curves[1000:] <= high)).all(axis=1)) < 0.95
 
 
 def test_costs_weigh_the_two_errors():

@@ -1,70 +1,130 @@
-"""Error rates under all that the prior may be."""
+"""Precision, recall and F1 from P, N and U."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import binom
+from scipy.optimize import minimize
+from sklearn.metrics import f1_score, precision_score, recall_score
 
-from pnulearn import pnu_risk
-from pnulearn.metrics.belief import error_posterior
-from pnulearn.metrics.rates import NEWS, Called, rates_under, weighted_quantiles
-from pnulearn.metrics.risk import estimate_risk
-from pnulearn.priors import PriorEstimate
+from pnulearn._intervals.posterior_grids import DecisionRates
+from pnulearn.metrics import pnu_f1, pnu_precision, pnu_recall
 
-SHARE, SIZE = np.array([0.2, 0.25, 0.41]), np.array([20.0, 24.0, 200.0])
+METRICS = {pnu_precision: precision_score, pnu_recall: recall_score, pnu_f1: f1_score}
 
 
-def test_the_agreement_is_the_likelihood_of_the_calls_among_u_averaged_over_both_error_rates():
-    """Against simulation, with labels enough for the normal law: Jeffreys' posteriors of both, then 82 of 200 calls."""
+def population(n=4000, prior=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < prior).astype(int)
+    return truth, rng.normal(size=n) + 2 * truth - 1
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_with_all_labels_they_are_the_usual_ones(metric):
+    truth, score = population()
+    found = metric(truth, score, prior=truth.mean())
+    assert_allclose(found.value, METRICS[metric](truth, score > 0))
+    shifted = metric(truth, score, prior=truth.mean(), threshold=0.7)
+    assert_allclose(shifted.value, METRICS[metric](truth, score > 0.7))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("hidden", [None, 0, 1])
+def test_few_labels_give_nearly_the_same_and_say_how_nearly(metric, hidden):
+    """Also if one class has no labels at all: then the unlabelled rows stand in for it."""
+    truth, score = population(20_000)
+    shown = np.random.default_rng(1).random(len(truth)) < 0.03
+    y = np.where(shown & (truth != hidden), truth, np.nan)
+    estimate = metric(y, score, prior=0.3, pos_label=1)
+    assert_allclose(estimate.value, METRICS[metric](truth, score > 0), atol=4 * estimate.stderr)
+    assert estimate.low < estimate.value < estimate.high
+    assert 0.001 < estimate.stderr < 0.06
+
+
+def test_unlabeled_rows_narrow_the_interval():
+    widths = []
+    for seed in range(10):
+        truth, score = population(1500, seed=seed)
+        y = np.where(np.arange(1500) < 60, truth, np.nan)
+        for rows in (slice(None), slice(60)):
+            estimate = pnu_recall(y[rows], score[rows], prior=0.3)
+            widths.append(estimate.high - estimate.low)
+    assert np.mean(widths[::2]) < 0.9 * np.mean(widths[1::2])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("sizes", [(10, 10, 100), (10, 10, 0), (40, 0, 300)])
+def test_intervals_cover(metric, sizes):
     rng = np.random.default_rng(0)
-    fnr, fpr = rng.beta(16.5, 64.5, 400_000), rng.beta(20.5, 60.5, 400_000)
-    priors = [0.2, 0.3, 0.4, 0.5]
-    likelihood = [np.mean(binom.pmf(82, 200, t * (1 - fnr) + (1 - t) * fpr)) for t in priors]
-    found = np.exp([Called(SHARE, np.array([80.0, 80.0, 200.0]), t).agreement for t in priors])
-    assert_allclose(found / found.sum(), likelihood / np.sum(likelihood), atol=0.01)
+    prior, fnr, fpr = 0.3, 0.1, 0.2
+    rates = (fnr, fpr, prior * (1 - fnr) + (1 - prior) * fpr)
+    found, missed = prior * (1 - fnr), prior * fnr
+    false = (1 - prior) * fpr
+    truth = {
+        pnu_recall: 1 - fnr,
+        pnu_precision: found / (found + false),
+        pnu_f1: 2 * found / (2 * found + missed + false),
+    }
+    y = np.repeat([1.0, 0.0, np.nan], sizes)
+    covered = []
+    for _ in range(100):
+        wrong = [rng.random(n) < rate for n, rate in zip(sizes, rates, strict=True)]
+        score = np.concatenate([np.where(wrong[0], -1, 1), np.where(wrong[1], 1, -1), np.where(wrong[2], 1, -1)])
+        estimate = metric(y, score, prior=prior)
+        covered.append(estimate.low <= truth[metric] <= estimate.high)
+    assert np.mean(covered) > 0.9
 
 
-def test_without_news_the_prior_keeps_its_distribution_and_with_it_moves_to_where_the_samples_agree():
-    prior = PriorEstimate.of_range(0.1, 0.9)
-    means = {}
-    for news in (0.0, NEWS, 1.0):
-        priors, _, probability = rates_under(SHARE, SIZE, prior, news=news)
-        means[news] = priors @ probability
-    agreeing = (0.41 - 0.25) / (1 - 0.2 - 0.25)  # share called = prior (1 - FNR) + (1 - prior) FPR
-    assert means[0.0] == pytest.approx(prior.mean, abs=0.01)
-    assert abs(means[1.0] - agreeing) < abs(means[NEWS] - agreeing) < abs(means[0.0] - agreeing)
+def test_the_fit_has_the_greatest_likelihood():
+    called = DecisionRates(np.array([0.2, 0.3, 0.4]), np.array([50.0, 30.0, 400.0]), 0.35)
+
+    def minus_log_likelihood(rates):
+        tied = np.array([*rates, 0.35 * (1 - rates[0]) + 0.65 * rates[1]])
+        return -np.sum(called.size * (called.share * np.log(tied) + (1 - called.share) * np.log1p(-tied)))
+
+    best = minimize(minus_log_likelihood, [0.2, 0.3], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10}).x
+    assert_allclose(called.fit(), best, atol=5e-3)
 
 
-def test_calls_say_nothing_new_of_the_prior_that_the_model_was_trained_with():
-    prior = PriorEstimate.of_range(0.1, 0.9)
-    fixed, trained = (error_posterior(SHARE, SIZE, prior, 32, own_prior=own) for own in (False, True))
-    width = [np.ptp(weighted_quantiles(*found, 0.95)) for found in (fixed, trained)]
-    assert width[0] < 0.9 * width[1]
-    known = PriorEstimate.known(0.3)
-    assert_allclose(*(error_posterior(SHARE, SIZE, known, 32, own_prior=own)[1] for own in (False, True)))
+@pytest.mark.parametrize("sizes", [(50, 30, 400), (8, 300, 40), (300, 8, 40), (50, 0, 400)])
+def test_the_posterior_is_that_of_rejection_sampling(sizes):
+    rng = np.random.default_rng(0)
+    prior, share = 0.35, np.array([0.2, 0.3, 0.48])
+    size = np.array(sizes, dtype=float)
+    rates, probability = DecisionRates(share, size, prior).posterior()
+    errors = size * share
+    third = np.argmax(np.where(size > 0, np.array([prior**2, (1 - prior) ** 2, 1]) / np.maximum(size, 1e-9), np.inf))
+    a, b = (
+        rng.beta(errors[i] + 0.5 + 0.5 * (i == third), size[i] - errors[i] + 0.5 + 0.5 * (i == third), 400_000)
+        for i in (0, 1)
+    )
+    called = prior * (1 - a) + (1 - prior) * b
+    flat = third == 2
+    log = (errors[2] - 0.5 * (not flat)) * np.log(called) + (size[2] - errors[2] - 0.5 * (not flat)) * np.log1p(-called)
+    weight = np.exp(log - log.max())
+    expected = [np.average(r, weights=weight) for r in (a, b)]
+    spread = [np.sqrt(np.average((r - m) ** 2, weights=weight)) for r, m in zip((a, b), expected, strict=True)]
+    assert_allclose(rates @ probability, expected, atol=0.003)
+    deviations = np.sqrt(((rates - (rates @ probability)[:, None]) ** 2) @ probability)
+    assert_allclose(deviations, spread, rtol=0.05)
 
 
-def test_an_estimate_under_an_unknown_prior_lies_within_its_interval():
-    """Labels without an error, a prior around .4 and three tenths of U called positive: PU alone says -0.1."""
-    y = np.repeat([1.0, 0.0, np.nan], [10, 10, 100])
-    score = np.concatenate([np.ones(10), -np.ones(10), np.repeat([1.0, -1.0], [30, 70])])
-    assert estimate_risk([score[y == 1], score[y == 0], score[np.isnan(y)]], 0.4, mix=1.0).value == pytest.approx(-0.1)
-    found = pnu_risk(y, score, prior=(0.3, 0.5), mix=1.0)
-    assert found.low <= found.value <= found.high
-    assert found.value >= 0
+def test_a_million_unlabeled_rows_are_no_trouble():
+    called = DecisionRates(np.array([0.2, 0.3, 0.475]), np.array([20.0, 20.0, 1e6]), 0.35)
+    rates, probability = called.posterior()
+    tied = 0.35 * (1 - rates[0]) + 0.65 * rates[1]
+    assert_allclose(probability @ tied, 0.475, atol=1e-3)
+    assert np.sqrt(probability @ (tied - 0.475) ** 2) < 2e-3
 
 
-@pytest.mark.thorough
-def test_intervals_of_a_frozen_model_hold_with_few_labels_and_an_uncertain_prior():
-    """600 draws of ten labels and a range that holds the prior in 90 % of draws, whatever the model."""
-    rng = np.random.default_rng(1)
-    held = []
-    for _ in range(600):
-        prior, fnr, fpr = rng.uniform(0.2, 0.8), rng.uniform(0.02, 0.4), rng.uniform(0.02, 0.4)
-        center = float(np.clip(rng.normal(prior, 0.1), 0.05, 0.95))
-        belief = PriorEstimate.of_range(max(center - 0.165, 0.01), min(center + 0.165, 0.99))
-        called = rng.random(300) < prior * (1 - fnr) + (1 - prior) * fpr
-        groups = [np.where(rng.random(5) < fnr, -1.0, 1.0), np.where(rng.random(5) < fpr, 1.0, -1.0)]
-        found = estimate_risk([*groups, np.where(called, 1.0, -1.0)], belief)
-        held.append(found.low <= prior * fnr + (1 - prior) * fpr <= found.high)
-    assert 0.92 < np.mean(held) < 0.985
+def test_impossible_priors_and_too_few_samples_are_refused():
+    y = [1] * 50 + [None] * 500
+    with pytest.raises(ValueError, match="contradicts"):
+        pnu_precision(y, [1] * 50 + [1] * 5 + [-1] * 495, prior=0.9)
+    with pytest.raises(ValueError, match="Two of positive"):
+        pnu_recall([1, 1], [1, -1], prior=0.5)
+
+
+def test_nothing_called_positive_has_precision_zero():
+    estimate = pnu_precision([1, 1, 0, 0], [-1, -1, -1, -1], prior=0.3)
+    assert estimate.value == 0
+    assert estimate.high > 0.1

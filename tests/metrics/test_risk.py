@@ -11,11 +11,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from pnulearn._intervals.posterior_grids import GRID
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_precision, pnu_risk
-from pnulearn.metrics.risk import posterior_risk
+from pnulearn.metrics._risk import posterior_risk
 from pnulearn.priors import PriorEstimate
-from pnulearn.priors.density import GRID
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu
 from pnulearn.theory import Psi, heuristic_mix
 

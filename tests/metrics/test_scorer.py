@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedKFold
 from pnulearn.metrics import make_pnu_scorer, pnu_risk
-from pnulearn.metrics.scorer import signed_scores, two_classes
+from pnulearn.metrics._scorer import signed_scores, two_classes
 
 PRIOR = 0.4
 

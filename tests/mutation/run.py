@@ -31,8 +31,8 @@ PARTS = {
     "_learning/selection.py": ["tests/learning/test_search_parts.py", "tests/machine/test_notebook.py"],
     "_solvers/ridge.py": ["tests/solvers/test_ridge.py"],
     "_solvers/objectives.py": ["tests/solvers/test_objectives.py"],
-    "metrics/spread.py": ["tests/metrics/test_risk.py"],
-    "metrics/interval.py": ["tests/metrics/test_risk.py"],
+    "metrics/_variance.py": ["tests/metrics/test_risk.py"],
+    "_intervals/closed_forms.py": ["tests/intervals/test_closed_forms.py", "tests/metrics/test_risk.py"],
     "priors/narrowing.py": ["tests/priors/test_narrowing.py"],
 }
 # Where else a change of a part shows, if its own tests do not notice it.
@@ -41,6 +41,7 @@ WIDER = {
     "_learning": ["tests/learning", "tests/golden"],
     "_solvers": ["tests/solvers", "tests/golden", "tests/estimators/test_every_loss.py"],
     "metrics": ["tests/metrics"],
+    "_intervals": ["tests/intervals", "tests/metrics"],
     "priors": ["tests/priors", "tests/report/test_page.py"],
     "": ["tests/test_theory.py", "tests/metrics", "tests/golden"],
 }

@@ -7,7 +7,6 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from pnulearn.priors._parts.groups import Group, distances, split_groups, standardize, typical_distance
-from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors.estimate import settle
 
 
@@ -45,19 +44,6 @@ def test_size_counts_copies_but_not_small_weights():
     assert Group(np.zeros((3, 1)), np.array([1.0, 2.0, 4.0])).size == pytest.approx(7)
     assert Group(np.zeros((3, 1)), np.full(3, 1e-3)).size == pytest.approx(3)
     assert Group(np.zeros((2, 1)), np.array([0.9, 0.1])).size == pytest.approx(1 / 0.82)  # Kish's effective size
-
-
-def test_bootstrap_weights_are_dirichlet_and_copies_stay_apart():
-    """A row of weight w has mean share w/W and variance of a Beta; `apart` is E of Σ_{i≠j} over copies."""
-    group = Group(np.zeros((3, 1)), np.array([1.0, 2.0, 3.0]))
-    draws = bayesian_draws(group, 40000, np.random.default_rng(0))
-    replicates = draws.share[:, 1:]
-    assert_allclose(draws.share.sum(axis=0), 1)
-    assert_allclose(replicates.mean(axis=1), [1 / 6, 2 / 6, 3 / 6], atol=0.01)
-    assert_allclose(replicates.var(axis=1), [w / 6 * (1 - w / 6) / 7 for w in (1, 2, 3)], rtol=0.05)
-    assert draws.apart[0] == pytest.approx(1 - 1 / 6)  # W² − W pairs out of W²
-    copies = np.random.default_rng(1).dirichlet(np.ones(6), 40000)
-    assert_allclose(draws.apart[1:].mean(), 1 - (copies**2).sum(axis=1).mean(), rtol=0.01)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from pnulearn.priors import PriorEstimate, density
+from pnulearn._intervals.posterior_grids import GRID, normal_mass
+from pnulearn.priors import PriorEstimate
 from pnulearn.priors.narrowing import WORTH_SAYING, after_random_labels, prior_cost, shift_probability
 
 DISTANCE = 1.5
@@ -41,7 +42,7 @@ def test_the_cost_of_a_wrong_prior_is_the_error_it_adds(truth):
     rng = np.random.default_rng(1)
     label = rng.random(400_000) < truth
     x = rng.normal(size=len(label)) + DISTANCE * label
-    used = replace(PriorEstimate.of_mass(density.normal_mass(truth, 1e-4), "test"), value=0.3)
+    used = replace(PriorEstimate.of_mass(normal_mass(truth, 1e-4), "test"), value=0.3)
     added = np.mean((posterior(x, 0.3) > 0.5) != label) - np.mean((posterior(x, truth) > 0.5) != label)
     assert prior_cost(posterior(x, 0.3), used) == pytest.approx(added, abs=0.001)
     assert added > 0.005
@@ -52,7 +53,7 @@ def test_the_cost_is_averaged_over_the_distribution():
     estimate = PriorEstimate.of_range(0.1, 0.5)
     x = rng.normal(size=300) + DISTANCE * (rng.random(300) < estimate.value)
     p = posterior(x, estimate.value)
-    thetas = rng.choice(density.GRID, p=estimate.mass, size=2000)
+    thetas = rng.choice(GRID, p=estimate.mass, size=2000)
     label = rng.random((2000, 300)) < posterior(x, thetas[:, None])
     best = posterior(x, thetas[:, None]) > 0.5
     added = np.mean((p > 0.5) != label) - np.mean(best != label)

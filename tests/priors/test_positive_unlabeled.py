@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
+from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, PenalizedL1Prior, ROCPrior, TIcEPrior
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import tail_shares
@@ -13,7 +14,6 @@ from pnulearn.priors.dedpul import _monotone, _positives
 from pnulearn.priors.km import Extrapolation, project_to_simplex, widest_apart_gram
 from pnulearn.priors.pe import _prior
 from pnulearn.priors.penl1 import least_penalized
-from pnulearn.priors.roc import deviation
 from pnulearn.priors.tice import _conditions, _largest_bound, _regions
 
 EVERY = [KMPrior(1), KMPrior(2), ROCPrior(), BBEPrior(), DEDPULPrior(), PearsonPrior(), PenalizedL1Prior(), TIcEPrior()]
@@ -96,7 +96,7 @@ def test_threshold_methods_equal_a_loop_over_thresholds(estimator, monkeypatch):
     monkeypatch.setattr(module, lambda *_: scores)
     groups = [Group(np.zeros((len(s), 1)), np.ones(len(s))) for s in scores]
     found = estimator._statistic(*groups)(*(group.share[:, None] for group in groups))[0]
-    e_p, e_u = deviation(40, 0.1), deviation(90, 0.1)
+    e_p, e_u = dkw_half_width(40, 0.05), dkw_half_width(90, 0.05)
     best = (np.inf, np.nan)
     for t in np.concatenate(scores):
         p, u = (scores[0] >= t).mean(), (scores[1] >= t).mean()

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from pnulearn.metrics.auc import count_beaten, pnu_auc
+from pnulearn.metrics._curves import count_beaten, pnu_auc
 from pnulearn.ranking import PNURanker
 from pnulearn.ranking.search import PairSearch
 

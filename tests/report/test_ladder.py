@@ -5,8 +5,8 @@ import pytest
 
 from pnulearn import PNUClassifier
 from pnulearn.metrics import compare_scores
-from pnulearn.metrics.comparison import shared_mix
-from pnulearn.metrics.estimate import Estimate
+from pnulearn.metrics._comparison import shared_mix
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.ladder import Rung
 from pnulearn.report.sentences import say_rungs
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pnulearn.metrics.estimate import Estimate
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.judged import judged_probability
 from pnulearn.report.thresholds import AtThreshold, cheapest, look_at_thresholds
 from pnulearn.tables import read_table

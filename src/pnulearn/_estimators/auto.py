@@ -30,7 +30,7 @@ from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
 from pnulearn._problem.samples import Samples, Sampling
-from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 

@@ -15,7 +15,7 @@ from pnulearn._files.shapes import refuse_other_types
 from pnulearn._learning.learnt import OPTIONAL, Learnt
 from pnulearn._learning.selection import SearchTable
 from pnulearn.losses import Loss
-from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 
 PLAIN = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))

@@ -28,7 +28,7 @@ from pnulearn._learning.splits import content_splits, own_splits
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
-from pnulearn.metrics.costs import weighted_prior
+from pnulearn.metrics._scored_rows import weighted_prior
 from pnulearn.priors.resolve import resolve_prior
 
 Costs = tuple[float, float]

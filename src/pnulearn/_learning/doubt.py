@@ -6,7 +6,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.samples import Samples
-from pnulearn.metrics.doubt import contradict
+from pnulearn.metrics._risk import contradict_prior
 
 LARGEST_Z = 2.0
 
@@ -18,7 +18,7 @@ def doubt_prior(rows: Samples, scores: AnyArray, prior: float) -> str | None:
     """
     g = np.clip(scores, -1, 1)
     groups = [group[~np.isnan(g[group])] for group in rows.split()]
-    found = contradict([g[group] for group in groups], [rows.weight[group] for group in groups], prior)
+    found = contradict_prior([g[group] for group in groups], [rows.weight[group] for group in groups], prior)
     if found is None or found.distance <= LARGEST_Z:
         return None
     return f"{found}, or leave it out to have it estimated."

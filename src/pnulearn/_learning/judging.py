@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import widen_for_bias
+from pnulearn._intervals.posterior_grids import ContradictedPrior
 from pnulearn._problem.samples import Samples
-from pnulearn.metrics.costs import EQUAL_COSTS
-from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.quality import count_decisions
-from pnulearn.metrics.rates import ContradictedPrior
-from pnulearn.metrics.risk import estimate_risk, posterior_risk
+from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._rates import count_decisions
+from pnulearn.metrics._risk import estimate_risk, posterior_risk
+from pnulearn.metrics._scored_rows import EQUAL_COSTS
 from pnulearn.priors.estimate import PriorEstimate
 
 # Models that lack a single row hardly differ from the one of all rows, and yet another draw of labels would have led to
@@ -77,15 +77,12 @@ def allow_for_changes(risk: RiskEstimate, changed: float) -> RiskEstimate:
     """The interval for a model that decides otherwise on a share `changed` of the population than those judged.
 
     Folds judge models that lack a part of the labels. The error of the model from all rows may be higher or lower by
-    that share at most, and anything between is as likely: a deviation of changed / √3.
+    that share at most.
 
     >>> print(allow_for_changes(RiskEstimate(0.2, 0.05, 0.1, 0.3, 0.0), 0.1))
     0.2000 ± 0.0764, 95 % interval 0.0490 to 0.3510 (mix 0.00)
     """
-    deviation = changed / np.sqrt(3)
-    reach = float(ndtri((1 + risk.confidence) / 2)) * deviation
-    low = risk.value - float(np.hypot(risk.value - risk.low, reach))
-    high = risk.value + float(np.hypot(risk.high - risk.value, reach))
+    low, high, deviation = widen_for_bias(risk.value, risk.low, risk.high, changed, risk.confidence)
     stderr = float(np.hypot(risk.stderr, deviation))
     return replace(risk, stderr=stderr, low=max(low, min(risk.low, 0.0)), high=high)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.selection import SearchTable
-from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 
 # A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import ratio_deviation
+from pnulearn._intervals.posterior_grids import normal_mass
 from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moments
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn._statistics.packing import unpack
 from pnulearn._statistics.statistics import PNUStatistics
-from pnulearn.priors import density
 from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 
@@ -60,9 +61,9 @@ def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
     raw = float(_shares(np.stack([group.mean for group in groups])))
     of_means = np.array([group.covariance[0, 0] / group.count for group in groups])
     gap = float(groups[1].mean[0] - groups[0].mean[0])
-    deviation = density.ratio_deviation(raw, of_means, gap, np.array([group.count for group in groups[:2]]))
+    deviation = ratio_deviation(raw, of_means, gap, np.array([group.count for group in groups[:2]]))
     estimate = settle(raw, [], groups[-1].count, CONFIDENCE, "scores")
-    mass = density.normal_mass(raw, deviation)
+    mass = normal_mass(raw, deviation)
     return replace(estimate, mass=mass)
 
 

@@ -21,7 +21,7 @@ from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used
 from pnulearn._solvers.moments import Moments
 from pnulearn._solvers.reduction import Reduced, reduce_features
-from pnulearn.metrics.spread import COIN_ROWS
+from pnulearn.metrics._variance import LAPLACE_ROWS
 
 ROW_CHUNK = 4096
 PROBE_FROM = 500  # models; fewer are not worth an estimate
@@ -288,7 +288,7 @@ def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explor
 
 def _tossed(problem: Problem, tally: Tally) -> Tally:
     """With a coin for the classes that no split holds out."""
-    return tally.toss(problem.tossed, COIN_ROWS / problem.n_folds) if len(problem.tossed) else tally
+    return tally.toss(problem.tossed, LAPLACE_ROWS / problem.n_folds) if len(problem.tossed) else tally
 
 
 def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> AnyArray:

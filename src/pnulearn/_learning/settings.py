@@ -20,7 +20,7 @@ from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics.costs import read_costs
+from pnulearn.metrics._scored_rows import read_costs
 
 AUTO = "auto"  # of cv: leave one row out after the other where that has a closed form, else FOLDS folds
 FOLDS = 5

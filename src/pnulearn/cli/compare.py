@@ -92,7 +92,7 @@ def _column_scores(table: Table, column: str, labels: Labels, threshold: float |
 
 
 def _facts(names: list[str], labels: Labels, scores: list[AnyArray], prior: PriorEstimate) -> dict[str, Any]:
-    from pnulearn.metrics.comparison import compare_scores
+    from pnulearn.metrics._comparison import compare_scores
 
     groups = [[values[labels.codes == code] for code in (1, 0, -1)] for values in scores]
     found = compare_scores(groups[0], groups[1], prior)

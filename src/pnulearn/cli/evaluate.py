@@ -41,7 +41,7 @@ from pnulearn.cli.prior import prior_facts, random_prior, settled_prior
 if TYPE_CHECKING:
     from pnulearn._arrays import AnyArray
     from pnulearn._problem.labels import Labels
-    from pnulearn.metrics.estimate import RiskEstimate
+    from pnulearn.metrics._estimate import RiskEstimate
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
     from pnulearn.tables.model import TableModel
@@ -162,7 +162,7 @@ def _opinions(table: Table, columns: list[str], labels: Labels) -> list[AnyArray
     """What second models say on P, N and U, as log-odds."""
     if not columns:
         return None
-    from pnulearn.metrics.opinion import read_opinions, take_opinions
+    from pnulearn.metrics._second_model import read_opinions, take_opinions
     from pnulearn.tables.scores import opinion_column
 
     given = {name: opinion_column(table, name, labels.classes) for name in columns}
@@ -213,8 +213,9 @@ def _judge(
     costs: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[RiskEstimate, RiskEstimate | None]:
     """The error rate, and without the helper if there is one."""
-    from pnulearn.metrics.helper import estimate_with_helper
-    from pnulearn.metrics.risk import estimate_risk, loss_samples
+    from pnulearn.metrics._risk import estimate_risk
+    from pnulearn.metrics._second_model import estimate_with_second_model
+    from pnulearn.metrics._variance import loss_samples
 
     groups = [scores[labels.codes == code] for code in (1, 0, -1)]
     weights = None if weight is None else [weight[labels.codes == code] for code in (1, 0, -1)]
@@ -222,7 +223,7 @@ def _judge(
     if opinions is None:
         return alone, None
     samples = loss_samples(groups, weights=weights)
-    return estimate_with_helper(alone, samples, opinions, prior, "rate", costs), alone
+    return estimate_with_second_model(alone, samples, opinions, prior, "rate", costs), alone
 
 
 def _cost_facts(

@@ -16,7 +16,7 @@ from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn.inspection.columns import Group, read_groups, read_rows, refuse_unfitted, replace_columns, take_rows
 from pnulearn.inspection.rise import estimate_rise
-from pnulearn.metrics.estimate import Estimate
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
 

@@ -7,16 +7,14 @@ So is the difference of two rules, which is why the interval of a rise is narrow
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import borrowed_variance, t_half_width, welch_freedom
 from pnulearn._problem.labels import Labels
-from pnulearn.metrics.comparison import gap_variance, shared_mix
-from pnulearn.metrics.estimate import Estimate
+from pnulearn.metrics._comparison import shared_mix
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.risks import pnu
-
-MANY = 1e6  # degrees of freedom
 
 
 def estimate_rise(
@@ -35,10 +33,9 @@ def estimate_rise(
         drift = prior.spread * 2 * (far - near)
     value = sum(float(gap.mean()) for gap, _ in parts)
     variances = np.array([_variance_of_mean(gap, usual) for gap, usual in parts])
-    freedom = np.array([max(len(gap) - 1, 1) for gap, _ in parts])
     stderr = float(np.hypot(np.sqrt(variances.sum()), drift))
-    doubt = float(np.sum(variances**2 / freedom))
-    half = stderr * float(stdtrit(stderr**4 / doubt if doubt else MANY, (1 + confidence) / 2))
+    freedom = welch_freedom(variances, np.array([max(len(gap) - 1, 1) for gap, _ in parts]), stderr**2)
+    half = t_half_width(stderr, freedom, confidence)
     return Estimate(value, stderr, value - half, value + half, confidence=confidence)
 
 
@@ -60,7 +57,7 @@ def _gap(cost: AnyArray, before: AnyArray, after: AnyArray) -> AnyArray:
 def _variance_of_mean(gap: AnyArray, usual: AnyArray) -> float:
     """The sample's own, or with rows borrowed from U if that is more: a dozen rows that agree are not certain."""
     own = float(gap.var(ddof=1)) / len(gap) if len(gap) > 1 else 0.0
-    return max(own, gap_variance(gap, usual))
+    return max(own, borrowed_variance(gap, usual))
 
 
 def weigh_samples(prior: float, mix: float) -> AnyArray:

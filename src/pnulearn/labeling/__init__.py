@@ -4,8 +4,8 @@ from pnulearn.labeling.activeml import from_skactiveml
 from pnulearn.labeling.draws import Draw, Sample
 from pnulearn.labeling.interview import AlreadyAnsweredError
 from pnulearn.labeling.journal import JournalError, journal_of
+from pnulearn.labeling.judging import Share
 from pnulearn.labeling.labeler import Labeler
-from pnulearn.labeling.sequence import Share
 from pnulearn.labeling.standing import Goal, Standing
 from pnulearn.labeling.strategies import STRATEGIES, State, at_random, diversity, margin, risk_change
 

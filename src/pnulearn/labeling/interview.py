@@ -10,7 +10,7 @@ from typing import Any
 from pnulearn.labeling.desk import Desk
 from pnulearn.labeling.draws import DONT_KNOW, PENDING, Book, Draw, draw_event, read_draw
 from pnulearn.labeling.journal import Journal, JournalError
-from pnulearn.labeling.sequence import Share
+from pnulearn.labeling.judging import Share
 from pnulearn.labeling.urn import Urn
 
 

@@ -20,12 +20,53 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.confidence_sequences import confidence_sequence
 from pnulearn.labeling.draws import Sample
 from pnulearn.labeling.holding_out import HeldOut
-from pnulearn.labeling.sequence import Share, state_share
 from pnulearn.priors import PriorEstimate
 
 METHOD = "rows labelled with known chances"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with an interval.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end.
+    n_effective : float
+        How many rows drawn at random would tell as much.
+    """
+
+    value: float
+    low: float
+    high: float
+    n_effective: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def state_share(value: float, n_effective: float, n_labels: float, confidence: float) -> Share:
+    """The share with its interval of a confidence sequence, which holds after every label at once.
+
+    >>> print(state_share(0.1, 100, 100, 0.95))
+    0.100 [0.033, 0.214]
+    """
+    value = float(np.clip(value, 0, 1))
+    low, high = confidence_sequence(value, n_effective, n_labels, confidence)
+    return Share(value, low, high, float(n_effective) if n_labels >= 1 and n_effective > 0 else 0.0)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 from pnulearn.labeling.background import Refresher
 from pnulearn.labeling.cells import RowReader
 from pnulearn.labeling.draws import RANDOM, Draw
+from pnulearn.labeling.judging import Share
 from pnulearn.labeling.labeler import Labeler
-from pnulearn.labeling.sequence import Share
 from pnulearn.labeling.strategies import STRATEGIES
 
 RESERVED = {"s", "u", "d"}  # skip, undo, don't know

@@ -6,7 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pnulearn.labeling.sequence import Share, labels_needed, state_share
+from pnulearn._intervals.confidence_sequences import labels_for_half_width
+from pnulearn.labeling.judging import Share, state_share
 from pnulearn.priors import PriorEstimate
 from pnulearn.priors.given import read_share
 
@@ -126,7 +127,7 @@ def forecast(standing: Standing, goal: Goal) -> tuple[int | None, float | None]:
     if not n_labels or error is None:
         return None, None
     needs = [
-        labels_needed(share, n_labels, width, confidence, n_left)
+        labels_for_half_width(share.value, share.n_effective, n_labels, width, confidence, n_left)
         for width, shares in ((goal.error, [error]), (goal.prior, list(standing.prior.values())))
         if width is not None
         for share in shares

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from pnulearn._intervals.posterior_grids import GRID
 from pnulearn._problem.labels import decode_labels
 from pnulearn.plots.drawing import COLORS, Display, keep_axes, open_axes
-from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ class PriorDisplay(Display):
         if self.interval is not None:
             ax.plot(self.interval, [0, 0], color=COLORS["positive"], linewidth=4, alpha=0.5, label="interval")
         if self.mass is not None:
-            heights = self.mass / np.gradient(density.GRID)
-            inside = np.abs(density.GRID - 0.5) < 0.48  # near 0 and 1 a density may have no bound, and is cut
+            heights = self.mass / np.gradient(GRID)
+            inside = np.abs(GRID - 0.5) < 0.48  # near 0 and 1 a density may have no bound, and is cut
             heights = np.minimum(heights / heights[inside].max(), 1.2)
             few = slice(None, None, 5)  # as many points as a screen can tell apart
-            ax.fill_between(density.GRID[few], heights[few], color=COLORS["positive"], alpha=0.2, label="density")
+            ax.fill_between(GRID[few], heights[few], color=COLORS["positive"], alpha=0.2, label="density")
         ax.plot(self.value, 0, "o", color=COLORS["positive"], markersize=9, label="prior")
         if self.labeled_share is not None:
             ax.plot(self.labeled_share, 0, "|", color=COLORS["negative"], markersize=22, label="labelled share")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import (
@@ -16,7 +17,6 @@ from pnulearn.priors._parts.positive_unlabeled import (
     scores_against_unlabeled,
     tail_shares,
 )
-from pnulearn.priors.roc import deviation
 
 TIED_DIGITS = 9  # bounds that agree to so many digits are equal
 
@@ -47,7 +47,7 @@ class BBEPrior(PositiveUnlabeledPrior):
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
-        slack = (1 + self.gamma) * sum(deviation(group.size, self.delta) for group in (labeled, unlabeled))
+        slack = (1 + self.gamma) * sum(dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
 
         def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:
             q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))

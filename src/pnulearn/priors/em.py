@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import log_expit
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.posterior_draws import RowWeights, bayesian_bootstrap
 from pnulearn._parameters import parameters
 from pnulearn.priors._parts.calibration import calibrate
 from pnulearn.priors._parts.groups import Group, standardize
-from pnulearn.priors._parts.interval import Draws, bayesian_draws
 from pnulearn.priors._parts.posteriors import held_out_posteriors
 from pnulearn.priors.energy import read_groups
 from pnulearn.priors.estimate import PriorEstimate, settle
@@ -52,7 +52,7 @@ class EMPrior(PriorEstimator):
         posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier)
         *known, scores = (np.log(np.clip(p, 1e-9, None)) for p in posteriors.at(np.full(n_classes, 1 / n_classes)))
         scores, population = gather_scores(scores, groups.unlabeled)
-        draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in (*groups.classes, population)]
+        draws = [bayesian_bootstrap(group.weight, self.n_bootstrap, rng) for group in (*groups.classes, population)]
         probabilities = calibrate_draws(known, scores, groups.classes, draws)
         priors = most_likely_shares(probabilities, draws[-1].share.T)
         priors = priors[:, 1] if n_classes == 2 else priors
@@ -78,7 +78,7 @@ def gather_scores(scores: AnyArray, group: Group) -> tuple[AnyArray, Group]:
 
 
 def calibrate_draws(
-    known: Sequence[AnyArray], scores: AnyArray, classes: Sequence[Group], draws: Sequence[Draws]
+    known: Sequence[AnyArray], scores: AnyArray, classes: Sequence[Group], draws: Sequence[RowWeights]
 ) -> AnyArray:
     """Probabilities of U (weightings, classes, rows), calibrated anew for each weighting."""
     n_draws = draws[0].share.shape[1]

@@ -7,24 +7,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals import posterior_grids
+from pnulearn._intervals.closed_forms import tail_levels
+from pnulearn._intervals.posterior_draws import JEFFREYS, dirichlet_concentration, robust_deviation
+from pnulearn._intervals.posterior_grids import GRID
 from pnulearn._machine.extras import import_extra
-from pnulearn.priors import density
 
 CONFIDENCE = 0.9
-START = 0.5  # of every class in a Dirichlet distribution that knows nothing: Jeffreys' choice
 
 
 @dataclass(frozen=True, eq=False)
 class PriorEstimate:
     """Class prior(s) of the population as a distribution.
 
-    With two classes every number belongs to the positive one and `mass` is the distribution over
-    `pnulearn.priors.density.GRID`; with more, numbers are arrays, an entry per class, and `concentration` is that of
-    a Dirichlet distribution around them. Neither is there if the prior is known (then `sd` is 0), or if no interval was
-    asked for (then `sd` is NaN).
+    With two classes every number belongs to the positive one and `mass` is the distribution: `mass[i]` is the
+    probability of the share sin²(π (i + ½) / (2 n_points)). With more classes numbers are arrays, an entry per class,
+    and `concentration` is that of a Dirichlet distribution around them. Neither is there if the prior is known (then
+    `sd` is 0), or if no interval was asked for (then `sd` is NaN).
 
     Parameters
     ----------
@@ -72,13 +73,13 @@ class PriorEstimate:
         Parameters
         ----------
         mass : array (n_points,)
-            Probabilities of the points of `pnulearn.priors.density.GRID`.
+            Probabilities of the points of the grid, as in `PriorEstimate`.
         method : str
             Where they come from, in words.
         confidence : float
             Of the interval.
         """
-        mean = density.mean(mass)
+        mean = posterior_grids.mass_mean(mass)
         return cls(mean, method, mean, confidence, mass)
 
     @classmethod
@@ -94,9 +95,9 @@ class PriorEstimate:
         """
         counts = np.asarray(counts, dtype=float)
         if len(counts) == 2:
-            mass = density.binomial_mass(positive=counts[1], negative=counts[0])
+            mass = posterior_grids.beta_mass(positive=counts[1], negative=counts[0])
             return cls.of_mass(mass, "labels drawn at random", confidence)
-        alphas = counts + START
+        alphas = counts + JEFFREYS
         return cls._dirichlet(alphas, "labels drawn at random", confidence)
 
     @classmethod
@@ -110,7 +111,7 @@ class PriorEstimate:
         high : float
             Above it likewise.
         """
-        return cls.of_mass(density.range_mass(low, high, CONFIDENCE), f"between {low:g} and {high:g}")
+        return cls.of_mass(posterior_grids.range_mass(low, high, CONFIDENCE), f"between {low:g} and {high:g}")
 
     @classmethod
     def _dirichlet(cls, alphas: AnyArray, method: str, confidence: float) -> PriorEstimate:
@@ -130,15 +131,15 @@ class PriorEstimate:
     @property
     def mean(self) -> Any:
         """The mean of the distribution; `value` if there is none."""
-        return self.value if self.mass is None else density.mean(self.mass)
+        return self.value if self.mass is None else posterior_grids.mass_mean(self.mass)
 
     @property
     def mode(self) -> Any:
         """Where the density of θ is greatest; `value` if there is no density on a grid."""
         if self.mass is None:
             return self.value
-        per_width = self.mass / np.sqrt(density.GRID * (1 - density.GRID))
-        return float(density.GRID[int(np.argmax(per_width))])
+        per_width = self.mass / np.sqrt(GRID * (1 - GRID))
+        return float(GRID[int(np.argmax(per_width))])
 
     def points(self, n_points: int) -> AnyArray:
         """Priors that stand for the distribution, all with the same weight; the number in use if it is known.
@@ -150,13 +151,13 @@ class PriorEstimate:
         """
         if self.mass is None:
             return np.array([self.value])
-        return np.asarray(density.quantiles(self.mass, ((np.arange(n_points) + 0.5) / n_points).tolist()))
+        return np.asarray(posterior_grids.mass_quantiles(self.mass, ((np.arange(n_points) + 0.5) / n_points).tolist()))
 
     @property
     def sd(self) -> Any:
         """The standard deviation: 0 if the prior is known, NaN if nothing is known about its spread."""
         if self.mass is not None:
-            return density.deviation(self.mass)
+            return posterior_grids.mass_deviation(self.mass)
         if self.concentration is not None:
             return np.sqrt(self.value * (1 - self.value) / (self.concentration + 1))
         return 0.0 * self.value if self.is_known else np.nan * self.value
@@ -164,7 +165,7 @@ class PriorEstimate:
     @property
     def spread(self) -> float:
         """The standard deviation of a two-class prior as far as it is known: 0 where `sd` is NaN."""
-        return density.deviation(self.mass) if self.mass is not None else 0.0
+        return posterior_grids.mass_deviation(self.mass) if self.mass is not None else 0.0
 
     @property
     def low(self) -> Any:
@@ -190,14 +191,12 @@ class PriorEstimate:
         confidence : float
             Between 0 and 1.
         """
-        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         if self.mass is not None:
-            low, high = density.quantiles(self.mass, tails)
+            low, high = posterior_grids.mass_quantiles(self.mass, tail_levels(confidence))
             return min(low, self.value), max(high, self.value)
         if self.concentration is not None:
-            a = self.concentration * self.value
-            ends = betaincinv(a[:, None], (self.concentration - a)[:, None], tails)
-            return np.minimum(ends[:, 0], self.value), np.maximum(ends[:, 1], self.value)
+            lows, highs = posterior_grids.dirichlet_interval(self.value, self.concentration, confidence)
+            return np.minimum(lows, self.value), np.maximum(highs, self.value)
         unknown = 0.0 if self.is_known else np.nan
         return self.value + unknown, self.value + unknown
 
@@ -219,10 +218,10 @@ class PriorEstimate:
             return self
         method = " and ".join(part.method for part in parts)
         if np.ndim(self.value) == 0:
-            mass = density.combine([part.mass for part in parts if part.mass is not None])
+            mass = posterior_grids.combine_masses([part.mass for part in parts if part.mass is not None])
             return PriorEstimate.of_mass(mass, method, self.confidence)
-        alphas = sum(part.value * part.concentration - START for part in parts) + START
-        return PriorEstimate._dirichlet(np.maximum(alphas, START), method, self.confidence)
+        alphas = sum(part.value * part.concentration - JEFFREYS for part in parts) + JEFFREYS
+        return PriorEstimate._dirichlet(np.maximum(alphas, JEFFREYS), method, self.confidence)
 
     def widened(self, factor: float) -> PriorEstimate:
         """The same number with its distribution trusted less: as if its deviation were that many times as great.
@@ -239,10 +238,10 @@ class PriorEstimate:
         0.302 [0.170, 0.462] (labels drawn at random, 90% interval)
         """
         if self.mass is not None:
-            return replace(self, mass=density.temper(self.mass, factor**-2))
+            return replace(self, mass=posterior_grids.temper_mass(self.mass, factor**-2))
         if self.concentration is None:
             return self
-        floor = START * len(self.value)
+        floor = JEFFREYS * len(self.value)
         return replace(self, concentration=floor + max(self.concentration - floor, 0.0) / factor**2)
 
     def with_confidence(self, confidence: float) -> PriorEstimate:
@@ -289,10 +288,10 @@ class PriorEstimate:
             with import_extra("report", "Drawing"):
                 import matplotlib.pyplot as plt
             ax = plt.figure(layout="constrained").subplots()
-        heights = self.mass / np.gradient(density.GRID)
-        ax.plot(density.GRID, heights)
-        inside = (self.low <= density.GRID) & (self.high >= density.GRID)
-        ax.fill_between(density.GRID, heights, where=inside, alpha=0.3, label=f"{self.confidence:.0%} interval")
+        heights = self.mass / np.gradient(GRID)
+        ax.plot(GRID, heights)
+        inside = (self.low <= GRID) & (self.high >= GRID)
+        ax.fill_between(GRID, heights, where=inside, alpha=0.3, label=f"{self.confidence:.0%} interval")
         ax.axvline(self.value, linestyle="--", color="0.3", label="used")
         ax.set(xlabel="class prior", ylabel="density", xlim=(0, 1), ylim=(0, None))
         ax.legend()
@@ -320,11 +319,9 @@ def settle(
     if not replicates.size:
         return PriorEstimate(_plain(value), method, _plain(raw), confidence)
     if raw.ndim == 0:
-        low, high = np.quantile(replicates, [0.16, 0.84])  # a ratio's tails are too heavy for a standard deviation
-        mass = density.normal_mass(float(raw), float(high - low) / 2)
+        mass = posterior_grids.normal_mass(float(raw), robust_deviation(replicates))
         return PriorEstimate(float(value), method, float(raw), confidence, mass)
-    total = float(np.sum(value * (1 - value)) / max(replicates.var(axis=0).sum(), 1e-12))
-    return PriorEstimate(value, method, raw, confidence, concentration=max(total - 1, START * len(value)))
+    return PriorEstimate(value, method, raw, confidence, concentration=dirichlet_concentration(value, replicates))
 
 
 def _inside_interval(prior: AnyArray, margin: float) -> AnyArray:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn.priors import density
+from pnulearn._intervals.posterior_grids import distribution_mass
 from pnulearn.priors.estimate import PriorEstimate
 
 
@@ -56,7 +56,7 @@ def _from_range(prior: Any) -> PriorEstimate:
 
 def _from_distribution(prior: Any) -> PriorEstimate:
     name = getattr(getattr(prior, "dist", None), "name", type(prior).__name__)
-    return PriorEstimate.of_mass(density.distribution_mass(prior), f"a {name} distribution")
+    return PriorEstimate.of_mass(distribution_mass(prior), f"a {name} distribution")
 
 
 def _fitting(prior: PriorEstimate, classes: AnyArray | None) -> PriorEstimate:

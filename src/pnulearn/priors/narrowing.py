@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.posterior_grids import mass_after_labels
 from pnulearn._numbers import read_count
-from pnulearn.priors import density
 from pnulearn.priors.estimate import PriorEstimate
 
 N_LABELS = 15  # few enough to be labelled in an hour, many enough to tell
@@ -94,15 +93,10 @@ def after_random_labels(
     read_count("n_labels", n_labels, 0)
     if estimate.mass is None:
         return None
-    tails = [(1 - estimate.confidence) / 2, (1 + estimate.confidence) / 2]
-    joint = binom.pmf(np.arange(n_labels + 1)[:, None], n_labels, density.GRID) * estimate.mass
-    chance = joint.sum(axis=1)
-    left = [(share, part / share) for share, part in zip(chance, joint, strict=True) if share > 0]
-    low, high = sum(share * np.array(density.quantiles(mass, tails)) for share, mass in left)
-    variance = sum(share * density.deviation(mass) ** 2 for share, mass in left)
+    low, high, variance = mass_after_labels(estimate.mass, n_labels, estimate.confidence)
     cost = None if probability is None else prior_cost(probability, estimate)
     interval = (float(estimate.low), float(estimate.high))
-    return Narrowing(n_labels, interval, (float(low), float(high)), estimate.spread, float(np.sqrt(variance)), cost)
+    return Narrowing(n_labels, interval, (low, high), estimate.spread, float(np.sqrt(variance)), cost)
 
 
 def prior_cost(probability: ArrayLike, estimate: PriorEstimate, n_points: int = N_POINTS) -> float:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn._parameters import parameters
 from pnulearn.priors._parts.groups import Group
 from pnulearn.priors._parts.positive_unlabeled import (
@@ -41,7 +42,7 @@ class ROCPrior(PositiveUnlabeledPrior):
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
         scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
-        slack_labeled, slack_unlabeled = (deviation(group.size, self.delta) for group in (labeled, unlabeled))
+        slack_labeled, slack_unlabeled = (dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
 
         def least_slope(*shares: AnyArray) -> AnyArray:
             q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
@@ -50,8 +51,3 @@ class ROCPrior(PositiveUnlabeledPrior):
             return np.minimum(slope.min(axis=0), 1)
 
         return least_slope
-
-
-def deviation(n_rows: float, delta: float) -> float:
-    """How far an empirical distribution function of n rows strays with probability δ/2 at most (DKW)."""
-    return float(np.sqrt(np.log(4 / delta) / (2 * n_rows)))

@@ -25,10 +25,11 @@ import numpy as np
 from scipy.stats import norm
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import ratio_deviation
+from pnulearn._intervals.posterior_draws import bayesian_bootstrap
+from pnulearn._intervals.posterior_grids import jeffreys_mass, normal_mass
 from pnulearn._parameters import parameters
-from pnulearn.priors import density
 from pnulearn.priors._parts.groups import Groups, standardize
-from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors._parts.posteriors import Posteriors, held_out_posteriors
 from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.energy import energy_prior, read_groups
@@ -82,7 +83,7 @@ class ScorePrior(PriorEstimator):
         if n_classes == 2:
             return self._of_ratio(contrast, groups)
         rng = generator(self.random_state)
-        draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in groups.all]
+        draws = [bayesian_bootstrap(group.weight, self.n_bootstrap, rng) for group in groups.all]
         priors = contrast.matching_shares([draw.share for draw in draws])
         return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
 
@@ -93,7 +94,7 @@ class ScorePrior(PriorEstimator):
         estimate = settle(raw, [], groups.unlabeled.size, self.confidence, self.method, value)
         if self.n_bootstrap == 0:
             return estimate
-        return replace(estimate, mass=density.normal_mass(raw, contrast.honest_deviation(raw, groups)))
+        return replace(estimate, mass=normal_mass(raw, contrast.honest_deviation(raw, groups)))
 
     def _energy_instead(self, X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> PriorEstimate:
         warnings.warn(
@@ -113,7 +114,7 @@ class ScorePrior(PriorEstimator):
         )
         if n_classes > 2 or found.mass is None:
             return found
-        return replace(found, mass=density.nothing_known())  # the number is better than none, and that is all
+        return replace(found, mass=jeffreys_mass())  # the number is better than none, and that is all
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class Contrast:
         """The same for a distribution of the prior that holds what it promises with a handful of labels."""
         sizes = np.array([group.size for group in groups.classes])
         of_means = np.array([_variance_of_mean(h[1], group) for h, group in zip(self.scores, groups.all, strict=True)])
-        return density.ratio_deviation(prior, of_means, self.gap(groups), sizes)
+        return ratio_deviation(prior, of_means, self.gap(groups), sizes)
 
 
 def _variance_of_mean(h: AnyArray, group: Any) -> float:

@@ -14,8 +14,8 @@ from pnulearn._learning.judging import allow_for_changes
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import Loss
-from pnulearn.metrics.auc import count_beaten, pnu_auc
-from pnulearn.metrics.estimate import RiskEstimate
+from pnulearn.metrics._curves import count_beaten, pnu_auc
+from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.ranking.solving import solve_candidates
 from pnulearn.ranking.tally import PairTally

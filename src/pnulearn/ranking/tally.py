@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn.metrics.auc import count_beaten
+from pnulearn.metrics._curves import count_beaten
 from pnulearn.ranking.pairs import PAIRS, N, P, U, count_pairs, is_possible, pair_weights
 
 SHARES = np.linspace(0.0, 0.8, 5)  # of pairs with U

@@ -14,12 +14,11 @@ from pnulearn._files.kinds import REPORT
 from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._files.writing import write_atomically
 from pnulearn._machine.extras import import_extra
-from pnulearn.metrics.auc import pnu_auc
-from pnulearn.metrics.curves import Curve, pnu_precision_recall_curve, pnu_reliability, pnu_roc_curve
-from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.risk import estimate_risk
-from pnulearn.metrics.suspects import suspicious_rows
-from pnulearn.metrics.threshold import pnu_f1, pnu_precision, pnu_recall, pnu_specificity
+from pnulearn.metrics._curves import Curve, pnu_auc, pnu_precision_recall_curve, pnu_reliability, pnu_roc_curve
+from pnulearn.metrics._estimate import Estimate
+from pnulearn.metrics._rates import pnu_f1, pnu_precision, pnu_recall, pnu_specificity
+from pnulearn.metrics._risk import estimate_risk
+from pnulearn.metrics._suspects import suspicious_rows
 from pnulearn.priors.estimate import PriorEstimate
 
 METRICS = {

@@ -13,7 +13,7 @@ from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._problem.labels import Labels
 from pnulearn.inspection.rise import estimate_rise
-from pnulearn.metrics.estimate import Estimate
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.candidate import as_given, best_candidate
 from pnulearn.tables.model import Fitted
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn.metrics.rates import Called
-from pnulearn.priors.density import quantiles
+from pnulearn._intervals.posterior_grids import DecisionRates, mass_quantiles
 from pnulearn.priors.narrowing import shift_probability
 from pnulearn.tables.model import Fitted
 
@@ -40,8 +39,8 @@ def look_over_prior(fitted: Fitted, scores: AnyArray) -> list[AtPrior]:
     share = np.array([1 - called[0], called[1], called[2]])
     probability = fitted.probability()[codes < 0]
     found = []
-    for level, prior in zip(LEVELS, quantiles(mass, LEVELS), strict=True):
-        fnr, fpr = Called(share, size, prior).fit()
+    for level, prior in zip(LEVELS, mass_quantiles(mass, LEVELS), strict=True):
+        fnr, fpr = DecisionRates(share, size, prior).fit()
         moved = shift_probability(probability, float(classifier.prior_), prior)
         changed = float(np.mean((moved > 0.5) != (probability > 0.5)))
         found.append(AtPrior(level, prior, float(prior * fnr + (1 - prior) * fpr), changed))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.quality import count_decisions, judge_decisions
-from pnulearn.metrics.rates import ContradictedPrior
+from pnulearn._intervals.posterior_grids import ContradictedPrior
+from pnulearn.metrics._estimate import Estimate
+from pnulearn.metrics._rates import count_decisions, judge_decisions
 from pnulearn.report.judged import judged_probability
 from pnulearn.tables.model import Fitted
 

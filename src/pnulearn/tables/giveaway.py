@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from pnulearn._arrays import AnyArray
-from pnulearn.metrics.auc import count_beaten
+from pnulearn.metrics._curves import count_beaten
 from pnulearn.tables.plan import ColumnPlan
 
 FEWEST = 10  # labelled rows of either class

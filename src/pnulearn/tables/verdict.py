@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn.metrics.estimate import Estimate
-from pnulearn.metrics.quality import Quality, judge_decisions
-from pnulearn.metrics.rates import ContradictedPrior
+from pnulearn._intervals.posterior_grids import ContradictedPrior
+from pnulearn.metrics._estimate import Estimate
+from pnulearn.metrics._rates import Quality, judge_decisions
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.narrowing import Narrowing
 from pnulearn.tables.model import TableModel

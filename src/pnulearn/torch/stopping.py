@@ -9,7 +9,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import LOSSES
-from pnulearn.metrics.comparison import compare_scores, shared_mix
+from pnulearn.metrics._comparison import compare_scores, shared_mix
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.risks import empirical_risk, pnu
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg import cholesky, helmert, solve_triangular
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.posterior_draws import RowWeights, bayesian_bootstrap
 from pnulearn.priors._parts.groups import Groups
-from pnulearn.priors._parts.interval import Draws, bayesian_draws
 from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 
@@ -59,7 +59,7 @@ def match_mixture(
     rng: np.random.Generator,
 ) -> PriorEstimate:
     """The nearest mixture with a Bayesian-bootstrap interval; `dissimilarity` must be zero between equal rows."""
-    draws = [bayesian_draws(group, n_bootstrap, rng) for group in groups.all]
+    draws = [bayesian_bootstrap(group.weight, n_bootstrap, rng) for group in groups.all]
     means = mean_dissimilarities(groups, dissimilarity, draws)
     if bias_correction and (means.apart[0] <= ROUNDING).any():
         _warn(method, "a class has a single labelled row")
@@ -89,7 +89,7 @@ def _warn(method: str, reason: str) -> None:
     )
 
 
-def mean_dissimilarities(groups: Groups, dissimilarity: Dissimilarity, draws: list[Draws]) -> MeanDissimilarities:
+def mean_dissimilarities(groups: Groups, dissimilarity: Dissimilarity, draws: list[RowWeights]) -> MeanDissimilarities:
     """All mean dissimilarities under all weightings as a few matrix products, a bounded number of rows at a time."""
     labeled = np.concatenate([draw.share for draw in draws[:-1]])
     starts = np.cumsum([0, *(len(draw.share) for draw in draws[:-2])])

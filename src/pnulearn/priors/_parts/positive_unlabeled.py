@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.posterior_draws import bayesian_bootstrap
 from pnulearn.priors._parts.groups import Group, Groups, split_groups, standardize
-from pnulearn.priors._parts.interval import bayesian_draws
 from pnulearn.priors._parts.posteriors import held_out_posteriors
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
@@ -47,7 +47,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
         used = self._choose_rows(codes, weight)
         labeled, unlabeled, is_positive = self._labeled_and_unlabeled(split_groups(X[used], codes[used], weight[used]))
         rng = generator(self.random_state)
-        draws = [bayesian_draws(group, self.n_bootstrap, rng) for group in (labeled, unlabeled)]
+        draws = [bayesian_bootstrap(group.weight, self.n_bootstrap, rng) for group in (labeled, unlabeled)]
         shares = self._statistic(labeled, unlabeled)(draws[0].share, draws[1].share)
         priors = shares if is_positive else 1 - shares
         return settle(priors[0], priors[1:], unlabeled.size, self.confidence, self.method)

@@ -1,41 +1,113 @@
-"""Is one model really better than another? Their difference on the same rows, with its interval."""
+"""Is one model better than another? The difference of their risks on the same rows, with its interval."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._intervals.closed_forms import BORROWED_ROWS, t_half_width, welch_freedom
+from pnulearn._machine.notebook import show_rows
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_weights
 from pnulearn.losses import Loss, ZeroOne, as_loss
-from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
-from pnulearn.metrics.difference import Comparison
-from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.helper import (
+from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._risk import estimate_risk
+from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs
+from pnulearn.metrics._scorer import decode_for, signed_scores
+from pnulearn.metrics._second_model import (
     WORTHWHILE,
+    add_pseudo_rows,
     best_weights,
     expect_losses,
     helped_table,
-    imagine_rows,
     judge_helped,
+    read_opinions,
     slope_in_prior,
+    take_opinions,
 )
-from pnulearn.metrics.opinion import read_opinions, take_opinions
-from pnulearn.metrics.risk import estimate_risk, loss_samples
-from pnulearn.metrics.scorer import decode_for, signed_scores
-from pnulearn.metrics.spread import BORROWED_ROWS, LossSample, loss_pairs, reconcile
+from pnulearn.metrics._variance import LossSample, loss_pairs, loss_samples, reconcile
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior
 from pnulearn.risks import pnu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two risks on the same rows, and their paired difference (first minus second).
+
+    Pairing by row cancels what the models have in common, so the interval of the difference is narrower than the two
+    intervals suggest.
+
+    Parameters
+    ----------
+    first : RiskEstimate
+        Risk of the first model.
+    second : RiskEstimate
+        Risk of the second model.
+    difference : float
+        First risk minus second.
+    stderr : float
+        Standard error.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+    confidence : float
+        Confidence level of the interval.
+    """
+
+    first: RiskEstimate
+    second: RiskEstimate
+    difference: float
+    stderr: float
+    low: float
+    high: float
+    confidence: float = 0.95
+
+    @property
+    def verdict(self) -> str:
+        """ "first" or "second" if the interval of the difference lies on one side of zero, else "undecided"."""
+        return "first" if self.high < 0 else "second" if self.low > 0 else "undecided"
+
+    def sentence(self, first: str, second: str) -> str:
+        """Which model is better, in words that are no stronger than the evidence.
+
+        Parameters
+        ----------
+        first : str
+            Words for the first model, e.g. "with U".
+        second : str
+            Words for the second model.
+        """
+        gap, margin = -100 * self.difference, 50 * (self.high - self.low)
+        words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
+        chance = "chance alone could explain" if self.verdict == "undecided" else "is more than chance explains"
+        return f"{words}, which {chance} ({100 * self.confidence:.0f} % margin {margin:.1f} points)."
+
+    def __str__(self) -> str:
+        words = {
+            "first": "the first model is better",
+            "second": "the second model is better",
+            "undecided": "which is better cannot be told from these rows",
+        }
+        return (
+            f"risks {self.first.value:.4f} and {self.second.value:.4f}, difference {self.difference:+.4f} "
+            f"[{self.low:+.4f}, {self.high:+.4f}]: {words[self.verdict]}"
+        )
+
+    def _repr_html_(self) -> str:
+        models = {"first model": self.first, "second model": self.second}
+        rows = [(name, f"{one.value:.4f}", f"{one.low:.4f}", f"{one.high:.4f}") for name, one in models.items()]
+        rows.append(("difference", f"{self.difference:+.4f}", f"{self.low:+.4f}", f"{self.high:+.4f}"))
+        return show_rows(str(self).partition(": ")[2], ("", "risk", "from", "to"), rows)
 
 
 def compare(
@@ -78,7 +150,7 @@ def compare(
     costs : (float, float)
         What a positive row that is called negative costs, and a negative one that is called positive.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
@@ -89,7 +161,7 @@ def compare(
         What every row belongs to, if rows of one group may be alike, as in `pnu_risk`.
     """
     labels = decode_for((model_a, model_b), y, unlabeled, pos_label)
-    belief = read_prior(prior)
+    class_prior = read_prior(prior)
     negative, positive = labels.classes
     answers = [signed_scores(model, X, negative, positive) for model in (model_a, model_b)]
     for scores in answers:
@@ -103,7 +175,7 @@ def compare(
     return compare_scores(
         first,
         second,
-        belief,
+        class_prior,
         loss=loss,
         costs=costs,
         confidence=confidence,
@@ -114,7 +186,7 @@ def compare(
 
 
 def shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
-    """A mix that does not depend on either model, so that the difference is unbiased."""
+    """A mix that does not depend on either model, so that the difference of their risks is unbiased."""
     forced = forced_mix(n_positive, n_negative, n_unlabeled)
     return heuristic_mix(prior, n_positive, n_negative) if forced is None else forced
 
@@ -132,7 +204,7 @@ def compare_scores(
     groups: Sequence[AnyArray] | None = None,
     opinions: Sequence[FloatArray] | None = None,
 ) -> Comparison:
-    """The comparison of scores on P, on N and on U, at a mix that is the same for both.
+    """Compare two models by their scores on P, on N and on U, at the same mix.
 
     Parameters
     ----------
@@ -148,7 +220,7 @@ def compare_scores(
     loss : str or Loss
         Name of a loss, or a `Loss`.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     costs : (float, float)
         Weights of the losses of positive and of negative rows.
     weights : sequence of three arrays, optional
@@ -158,21 +230,21 @@ def compare_scores(
     opinions : sequence of three arrays, optional
         What second models say on P, N and U as log-odds (rows, helpers); needs mix="optimal".
     """
-    loss, belief, costs = as_loss(loss), read_prior(prior), read_costs(costs)
+    loss, class_prior, costs = as_loss(loss), read_prior(prior), read_costs(costs)
     gaps = row_differences(scores, others, loss, weights, groups)
     prices = np.array(costs)
     smooth = _borrow_rows(gaps)
     means = prices * np.array([gap.mean if gap.size else np.zeros(2) for gap in smooth])
-    eta = float(mix) if isinstance(mix, Real) else _least_variance_mix(smooth, belief, means, prices)
+    eta = float(mix) if isinstance(mix, Real) else _least_variance_mix(smooth, class_prior, means, prices)
     first, second = (
-        estimate_risk(each, belief, eta, loss, confidence, weights=weights, groups=groups, costs=costs)
+        estimate_risk(each, class_prior, eta, loss, confidence, weights=weights, groups=groups, costs=costs)
         for each in (scores, others)
     )
-    stderr, freedom = _spread(pnu(float(belief.mean), eta).at_costs(costs).table, smooth)
-    stderr = float(np.hypot(stderr, belief.spread * prior_slope(eta, means)))
+    stderr, freedom = _stderr(pnu(float(class_prior.mean), eta).at_costs(costs).table, smooth)
+    stderr = float(np.hypot(stderr, class_prior.spread * prior_slope(eta, means)))
     if opinions is not None:
         samples = [loss_samples(each, loss, weights, groups) for each in (scores, others)]
-        helped = _compare_with_helper(samples, gaps, opinions, belief, stderr, loss, costs, confidence)
+        helped = _compare_with_second_model(samples, gaps, opinions, class_prior, stderr, loss, costs, confidence)
         if helped is not None:
             return helped
     return _conclude(first, second, stderr, freedom, confidence)
@@ -181,41 +253,41 @@ def compare_scores(
 def _conclude(
     first: RiskEstimate, second: RiskEstimate, stderr: float, freedom: float, confidence: float
 ) -> Comparison:
-    gap, margin = first.value - second.value, stderr * float(stdtrit(freedom, (1 + confidence) / 2))
+    gap, margin = first.value - second.value, t_half_width(stderr, freedom, confidence)
     return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
 
 
-def _compare_with_helper(
+def _compare_with_second_model(
     samples: Sequence[Sequence[LossSample]],
     gaps: Sequence[LossSample],
     opinions: Sequence[FloatArray],
-    belief: PriorEstimate,
+    class_prior: PriorEstimate,
     plain: float,
     loss: Loss,
     costs: tuple[float, float],
     confidence: float,
 ) -> Comparison | None:
-    """The comparison at the mix and the weight of the helper of least variance; None if the helper does not pay.
+    """The comparison at the mix and the weight of the second model of least variance; None if that does not pay.
 
-    `plain` is the standard error without it. Both models are judged at the same weights, so the difference is that of
+    `plain` is the standard error without it. Both risks are estimated at the same weights, so the difference is that of
     the two risks.
     """
     if not all(gap.size for gap in gaps):
         return None
-    theta, prices = float(belief.mean), np.array([*costs, 1.0])
+    theta, prices = float(class_prior.mean), np.array([*costs, 1.0])
     helped, _ = expect_losses(gaps, opinions, theta, costs)
     smooth = _borrow_rows(helped)
     means = prices * np.array([gap.mean for gap in smooth])
-    mix, weight, _ = best_weights(theta, reconcile(smooth, theta) * np.outer(prices, prices), belief.spread, means)
-    stderr, freedom = _spread(prices * helped_table(theta, mix, weight), smooth)
-    stderr = float(np.hypot(stderr, belief.spread * slope_in_prior(mix, weight, means)))
+    mix, weight, _ = best_weights(theta, reconcile(smooth, theta) * np.outer(prices, prices), class_prior.spread, means)
+    stderr, freedom = _stderr(prices * helped_table(theta, mix, weight), smooth)
+    stderr = float(np.hypot(stderr, class_prior.spread * slope_in_prior(mix, weight, means)))
     if stderr**2 > WORTHWHILE * plain**2:
         return None
     kind, both = "rate" if isinstance(loss, ZeroOne) else "mean", []
     for each in samples:
         own, calibration = expect_losses(each, opinions, theta, costs, fold_by=gaps)
-        imagined = imagine_rows(own, calibration(opinions[2]))
-        both.append(judge_helped((mix, weight), own, imagined, belief, confidence, kind, costs))
+        smooth_own = add_pseudo_rows(own, calibration(opinions[2]))
+        both.append(judge_helped((mix, weight), own, smooth_own, class_prior, confidence, kind, costs))
     return _conclude(both[0], both[1], stderr, freedom, confidence)
 
 
@@ -226,7 +298,7 @@ def row_differences(
     weights: Sequence[ArrayLike] | None = None,
     groups: Sequence[AnyArray] | None = None,
 ) -> list[LossSample]:
-    """What the first model loses more than the second on every row of P, N and U, if it is positive and if negative."""
+    """Paired differences of the losses, first minus second, on every row of P, N and U."""
     of_row = [None, None, None] if weights is None else weights
     of_group = [None, None, None] if groups is None else groups
     return [
@@ -235,41 +307,29 @@ def row_differences(
     ]
 
 
-def gap_variance(gap: AnyArray, usual: AnyArray) -> float:
-    """Variance of the mean of row-wise differences; every sample borrows a few `usual` ones, as in `compare`."""
-    share = np.repeat([1.0, BORROWED_ROWS], [len(gap), len(usual)])
-    share[len(gap) :] /= max(len(usual), 1)
-    rows, share = np.append(gap, usual), share / share.sum()
-    return float(share @ (rows - share @ rows) ** 2) / max(len(gap) - 1, 1)
-
-
 def _borrow_rows(gaps: Sequence[LossSample]) -> list[LossSample]:
-    """A dozen labelled rows on which two models agree would look certain, so every sample borrows a few rows from U.
+    """Samples with a few pseudo-rows from U, or from both classes without U.
 
-    There rows are many. Without U the rows of both classes are borrowed.
+    A dozen labelled rows on which two models agree would otherwise have a variance of zero.
     """
     usual = gaps[2].losses if gaps[2].size else np.concatenate([gap.losses for gap in gaps])
-    return [gap.joined_by(usual, BORROWED_ROWS, 1.0) if gap.size else gap for gap in gaps]
+    return [gap.with_pseudo_rows(usual, BORROWED_ROWS, 1.0) if gap.size else gap for gap in gaps]
 
 
-def _spread(table: AnyArray, smooth: Sequence[LossSample]) -> tuple[float, float]:
+def _stderr(table: AnyArray, smooth: Sequence[LossSample]) -> tuple[float, float]:
     """Standard error of the difference, and its degrees of freedom after Welch and Satterthwaite."""
-    parts, freedoms = [], []
-    for weights, gap in zip(table, smooth, strict=True):
-        if weights.any() and gap.size:
-            freedoms.append(max(gap.size - 1, 1.0))
-            parts.append(float(weights @ gap.covariance @ weights) / freedoms[-1])
-    total = sum(parts)
-    curvature = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return float(np.sqrt(total)), total**2 / curvature if curvature > 0 else inf
+    used = [(weights, gap) for weights, gap in zip(table, smooth, strict=True) if weights.any() and gap.size]
+    freedoms = np.array([max(gap.size - 1, 1.0) for _, gap in used])
+    variances = np.array([float(weights @ gap.covariance @ weights) for weights, gap in used]) / freedoms
+    return float(np.sqrt(variances.sum())), welch_freedom(variances, freedoms)
 
 
 def _least_variance_mix(
-    smooth: Sequence[LossSample], belief: PriorEstimate, means: AnyArray, prices: AnyArray
+    smooth: Sequence[LossSample], class_prior: PriorEstimate, means: AnyArray, prices: AnyArray
 ) -> float:
-    """The mix at which the difference varies least; neither risk need be known well for that."""
+    """The mix at which the variance of the difference is least."""
     forced = forced_mix(*(gap.size for gap in smooth))
     if forced is not None:
         return forced
-    theta = float(belief.mean)
-    return best_mix(theta, reconcile(smooth, theta) * np.outer(prices, prices), belief.spread, means)
+    theta = float(class_prior.mean)
+    return best_mix(theta, reconcile(smooth, theta) * np.outer(prices, prices), class_prior.spread, means)

@@ -1,11 +1,13 @@
-"""A number with its uncertainty."""
+"""Numbers with their standard errors and confidence intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from scipy.special import expit, logit, ndtri
+import numpy as np
 
+from pnulearn._arrays import AnyArray
+from pnulearn._intervals.posterior_grids import weighted_interval
 from pnulearn._machine.notebook import show_facts
 
 
@@ -24,7 +26,7 @@ class Estimate:
     high : float
         Upper end of the interval.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
 
     Examples
     --------
@@ -71,7 +73,7 @@ class RiskEstimate(Estimate):
     mix : float
         η that was used.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
 
     Examples
     --------
@@ -90,7 +92,7 @@ class RiskEstimate(Estimate):
 
 @dataclass(frozen=True)
 class HelpedEstimate(RiskEstimate):
-    """A risk that a second model helped to estimate.
+    """A risk that was estimated with a second model as a control variate (`helper=`).
 
     Parameters
     ----------
@@ -105,9 +107,9 @@ class HelpedEstimate(RiskEstimate):
     mix : float
         η that was used.
     helper : float
-        Weight of the helper, from 0 (it was of no use) to 1.
+        Weight of the second model, from 0 (not used) to 1.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
 
     Examples
     --------
@@ -121,18 +123,9 @@ class HelpedEstimate(RiskEstimate):
         return f"{super().__str__()} (helper {self.helper:.2f})"
 
 
-def normal_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
-    """center ± z stderr."""
-    half = float(ndtri((1 + confidence) / 2)) * stderr
-    return center - half, center + half
-
-
-def logit_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
-    """An interval for a share that stays within 0 and 1: symmetric on the logit scale.
-
-    >>> low, high = logit_interval(0.9, 0.05, 0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.752, 0.964)
-    """
-    low, high = expit(normal_interval(float(logit(center)), stderr / (center * (1 - center)), confidence))
-    return float(low), float(high)
+def estimate_from_posterior(value: float, values: AnyArray, probability: AnyArray, confidence: float) -> Estimate:
+    """An estimate with standard deviation and equal-tailed interval of a posterior; the interval encloses the value."""
+    mean = float(probability @ values)
+    stderr = float(np.sqrt(probability @ (values - mean) ** 2))
+    low, high = weighted_interval(values, probability, confidence)
+    return Estimate(value, stderr, min(low, value), max(high, value), confidence=confidence)

@@ -10,14 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._intervals.posterior_draws import draw_confusion, percentile_interval
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
-from pnulearn.metrics.estimate import Estimate
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.priors.given import read_prior, read_share
-
-N_DRAWS = 2000
-JEFFREYS = 0.5
-SEED = 0
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Confusion:
     high : array (classes, classes)
         Upper ends.
     error : Estimate
-        Share of the population that is called something else than it is.
+        Share of the population that is called another class than its own.
     recall : tuple of Estimate
         Of every class: the share that is called so.
     precision : tuple of Estimate
@@ -62,8 +58,8 @@ def pnu_confusion(
 ) -> Confusion:
     """Confusion matrix, error, recalls and precisions of predicted labels, for two classes or more.
 
-    How often each class is called what comes from the labelled rows, and how often each name is called from the
-    unlabelled ones; the two are made to agree, each giving way as far as it is uncertain.
+    Labelled rows show what rows of each class are called, unlabelled rows how often each class is called; the two are
+    made to agree by generalised least squares.
 
     Parameters
     ----------
@@ -74,7 +70,7 @@ def pnu_confusion(
     prior : mapping from class to share, float for two classes, or PriorEstimate
         Shares of the classes in the population.
     confidence : float
-        Probability that every interval is to hold the truth with.
+        Confidence level of every interval.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
 
@@ -88,12 +84,9 @@ def pnu_confusion(
     """
     read_share(confidence, "confidence")
     labels = decode_labels(y_true, unlabeled)
-    belief = read_prior(prior, labels.classes)
+    class_prior = read_prior(prior, labels.classes)
     table = _tabulate(labels, column_or_1d(np.asarray(y_pred)))
-    rng = np.random.default_rng(SEED)
-    shares = _draw_shares(belief, rng)
-    matrix = shares[:, :, None] * _draw_rates(table, shares, rng)
-    return _summarise(labels.classes, matrix, confidence)
+    return _summarise(labels.classes, draw_confusion(table, class_prior), confidence)
 
 
 def _tabulate(labels: Labels, predicted: AnyArray) -> FloatArray:
@@ -111,65 +104,19 @@ def _tabulate(labels: Labels, predicted: AnyArray) -> FloatArray:
     return table
 
 
-def _draw_shares(belief: PriorEstimate, rng: np.random.Generator) -> FloatArray:
-    """Shares of the classes: the ones in use, then draws, (1 + draws, classes)."""
-    fixed = np.repeat(belief.shares[None], N_DRAWS + 1, axis=0)
-    if belief.concentration is not None:
-        fixed[1:] = rng.dirichlet(belief.shares * belief.concentration, N_DRAWS)
-    elif belief.spread:
-        points = belief.points(25)[np.arange(N_DRAWS) % 25]
-        fixed[1:] = np.column_stack([1 - points, points])
-        fixed[0] = [1 - float(belief.mean), float(belief.mean)]
-    return fixed
-
-
-def _draw_rates(table: FloatArray, shares: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """What rows of each class are called: as seen, then drawn, (1 + draws, classes, classes), in agreement with U.
-
-    U says u = Σ shares_k rates_k up to its own noise. With covariances S_k of the rates and S_U of u, rates move by
-    shares_k S_k (Σ shares_j² S_j + S_U)⁻¹ (u − Σ shares_j rates_j).
-    """
-    n_classes = table.shape[1]
-    start = np.where(np.eye(n_classes) > 0, JEFFREYS, JEFFREYS / (n_classes - 1))
-    counts = table[:-1] + start
-    seen = table[:-1] / table[:-1].sum(axis=1, keepdims=True)
-    drawn = np.stack([rng.dirichlet(row, N_DRAWS) for row in counts], axis=1)
-    rates = np.concatenate([seen[None], drawn])
-    n_unlabeled = table[-1].sum()
-    if not n_unlabeled:
-        return rates
-    spreads = np.array([_multinomial(row) for row in counts])
-    called = np.vstack([table[-1] / n_unlabeled, rng.dirichlet(table[-1] + JEFFREYS / n_classes, N_DRAWS)])
-    gap = called - np.einsum("dk,dkj->dj", shares, rates)
-    total = np.einsum("dk,kij->dij", shares**2, spreads) + _multinomial(table[-1] + JEFFREYS / n_classes)
-    move = np.einsum("kij,djl,dl->dki", spreads, np.linalg.pinv(total, rcond=1e-9, hermitian=True), gap)
-    rates = np.clip(rates + shares[:, :, None] * move, 0, None)
-    return rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-300)
-
-
-def _multinomial(count: FloatArray) -> FloatArray:
-    """Covariance of the shares of so many rows."""
-    share = count / count.sum()
-    return (np.diag(share) - np.outer(share, share)) / count.sum()
-
-
 def _summarise(classes: AnyArray, matrix: FloatArray, confidence: float) -> Confusion:
-    """Row 0 of the draws is the estimate."""
+    """From the matrix (first) and its draws, (1 + draws, classes, classes)."""
     right = np.einsum("dkk->dk", matrix)
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
 
     def estimate(values: FloatArray) -> Estimate:
-        low, high = np.quantile(values[1:], tails)
-        value = float(values[0])
-        return Estimate(value, float(values[1:].std()), min(low, value), max(high, value), confidence=confidence)
+        low, high = percentile_interval(values, confidence)
+        return Estimate(float(values[0]), float(values[1:].std()), float(low), float(high), confidence=confidence)
 
-    low, high = np.quantile(matrix[1:], tails, axis=0)
     recall, precision = right / matrix.sum(axis=2), right / np.maximum(matrix.sum(axis=1), 1e-12)
     return Confusion(
         classes,
         matrix[0],
-        np.minimum(low, matrix[0]),
-        np.maximum(high, matrix[0]),
+        *percentile_interval(matrix, confidence),
         estimate(1 - right.sum(axis=1)),
         tuple(map(estimate, recall.T)),
         tuple(map(estimate, precision.T)),

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from pnulearn.priors import PriorEstimate, density
+from pnulearn._intervals.posterior_grids import normal_mass
+from pnulearn.priors import PriorEstimate
 from pnulearn.priors.given import read_prior
 
 
@@ -29,7 +30,7 @@ def test_independent_counts_combine_to_the_counts_of_all():
 
 def test_a_normal_estimate_and_label_counts_combine_by_bayes_rule():
     """Against numerical integration of likelihood times Jeffreys' density."""
-    scores = PriorEstimate.of_mass(density.normal_mass(0.35, 0.1), "scores")
+    scores = PriorEstimate.of_mass(normal_mass(0.35, 0.1), "scores")
     found = scores.combine(PriorEstimate.of_counts([8, 2]))
     theta = np.linspace(0, 1, 200_001)[1:-1]
     weight = stats.norm.pdf(theta, 0.35, 0.1) * stats.beta.pdf(theta, 2.5, 8.5)
@@ -73,12 +74,12 @@ def test_the_mode_is_that_of_the_density_over_the_prior():
 
 
 def test_a_range_and_rows_that_disagree_still_give_an_answer():
-    both = PriorEstimate.of_range(0.85, 0.99).combine(PriorEstimate.of_mass(density.normal_mass(-0.4, 0.01), "scores"))
+    both = PriorEstimate.of_range(0.85, 0.99).combine(PriorEstimate.of_mass(normal_mass(-0.4, 0.01), "scores"))
     assert 0 < both.value < 1
 
 
 def test_evidence_that_is_trusted_less_varies_more_by_that_factor():
-    narrow = PriorEstimate.of_mass(density.normal_mass(0.4, 0.02), "scores")
+    narrow = PriorEstimate.of_mass(normal_mass(0.4, 0.02), "scores")
     assert_allclose([narrow.widened(3).mean, narrow.widened(3).sd], [0.4, 0.06], rtol=0.02)
     assert narrow.widened(1).sd == pytest.approx(narrow.sd)
     three = PriorEstimate.of_counts([80, 40, 80])

@@ -1,4 +1,4 @@
-"""Scores and labels of one table, taken apart into P, N and U."""
+"""Arguments of the metrics: labels and scores as samples P, N and U, and costs of the two kinds of errors."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from pnulearn._arrays import AnyArray, FloatArray, IntArray
 from pnulearn._problem.inputs import read_weights, unmasked
 from pnulearn._problem.labels import decode_labels, refuse_more_than_two
+
+EQUAL_COSTS = (1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ def split_scored_rows(
 
 
 def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> FloatArray:
-    """Finite scores, one per row, moved so that the decision falls at zero.
+    """Finite scores, one per row, shifted so that the threshold is zero.
 
-    Without a threshold it falls at 0, and scores that look like probabilities or predictions of 0 and 1 get a warning.
+    Without a threshold it is 0, with a warning if scores look like probabilities or predictions of 0 and 1.
     """
     y_score = unmasked(y_score, "y_score")
     scores: FloatArray = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
@@ -71,3 +73,27 @@ def _warn_of_probabilities(scores: FloatArray) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def read_costs(costs: Any) -> tuple[float, float]:
+    """Two positive, finite costs.
+
+    >>> read_costs((5, 1))
+    (5.0, 1.0)
+    """
+    try:
+        values = np.asarray(costs, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (2,) or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"costs must be two positive numbers, of a missed positive and a false alarm, got {costs!r}.")
+    return float(values[0]), float(values[1])
+
+
+def weighted_prior(prior: float, costs: tuple[float, float]) -> float:
+    """The prior of a population in which every class counts what its errors cost: c_fn θ / (c_fn θ + c_fp (1 − θ)).
+
+    >>> weighted_prior(0.5, (4.0, 1.0))
+    0.8
+    """
+    return costs[0] * prior / (costs[0] * prior + costs[1] * (1 - prior))

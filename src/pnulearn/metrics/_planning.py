@@ -1,21 +1,19 @@
-"""How many labels does it take? For an interval of a wished width, or to tell two models apart."""
+"""How many labels does it take, for an interval of a given width or to tell two models apart?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from math import sqrt
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+from pnulearn._intervals.closed_forms import power_of_z_test
+from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._numbers import read_count
-from pnulearn.metrics.belief import error_posterior
-from pnulearn.metrics.rates import ContradictedPrior, weighted_quantiles
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
 from pnulearn.theory import Psi
@@ -96,13 +94,13 @@ def labels_for_width(
     >>> print(labels_for_width(0.1, 0.3, n_unlabeled=2000))
     95 % interval of the error no wider than 0.1: 79 labelled positive and 79 labelled negative rows in all.
     """
-    belief, wish = read_prior(prior), read_share(width, "width")
+    class_prior, wish = read_prior(prior), read_share(width, "width")
     rates, n_unlabeled = read_error_rates(error_rates), read_count("n_unlabeled", n_unlabeled, 0)
     _check_drawn(drawn)
     read_share(confidence, "confidence")
 
     def expected(n: int) -> float:
-        return expected_width(n, belief, rates, n_unlabeled, drawn, confidence)
+        return expected_width(n, class_prior, rates, n_unlabeled, drawn, confidence)
 
     n = _first(lambda n: expected(n) <= wish) if expected(MOST_LABELS) <= wish else None
     if n is None:
@@ -111,33 +109,33 @@ def labels_for_width(
             "because the prior is not known well enough. Draw labels at random, or narrow the prior."
         )
     text = f"{100 * confidence:g} % interval of the error no wider than {wish:g}"
-    return _needed(n, float(belief.mean), drawn, expected(n), text)
+    return _needed(n, float(class_prior.mean), drawn, expected(n), text)
 
 
 def expected_width(
     n: int,
-    belief: PriorEstimate,
+    class_prior: PriorEstimate,
     error_rates: tuple[float, float],
     n_unlabeled: int,
     drawn: Drawn,
     confidence: float,
 ) -> float:
-    """Mean width of the interval over the errors that n labels of each class, or n at random, may show."""
-    theta = float(belief.mean)
+    """Expected width of the interval with n labels of each class, or n at random: a mean over errors that may occur."""
+    theta = float(class_prior.mean)
     sizes = np.array([n * theta, n * (1 - theta)]) if drawn == "random" else np.array([n, n], dtype=float)
     sizes = np.maximum(np.round(sizes), 1)
-    if drawn == "random" and belief.spread:
-        belief = belief.combine(PriorEstimate.of_counts(sizes[::-1]))
+    if drawn == "random" and class_prior.spread:
+        class_prior = class_prior.combine(PriorEstimate.of_counts(sizes[::-1]))
     called = theta * (1 - error_rates[0]) + (1 - theta) * error_rates[1]
     outcomes = [_typical_shares(int(size), rate) for size, rate in zip(sizes, error_rates, strict=True)]
     widths = []
     for fnr, fpr in product(*outcomes):
         share, size = np.array([fnr, fpr, called]), np.array([*sizes, n_unlabeled], dtype=float)
         try:
-            errors, probability = error_posterior(share, size, belief, N_QUANTILES)
+            errors, probability = error_posterior(share, size, class_prior, N_QUANTILES)
         except ContradictedPrior:  # so many errors would not go with what U says
             continue
-        low, high = weighted_quantiles(errors, probability, confidence)
+        low, high = weighted_interval(errors, probability, confidence)
         widths.append(high - low)
     return float(np.mean(widths)) if widths else 1.0
 
@@ -190,7 +188,7 @@ def labels_for_difference(
     n_unlabeled = read_count("n_unlabeled", n_unlabeled, 0)
     theta, level = float(read_prior(prior).mean), read_share(power, "power")
     _check_drawn(drawn)
-    z = float(ndtri((1 + read_share(confidence, "confidence")) / 2))
+    confidence = read_share(confidence, "confidence")
 
     def reached(n: int) -> float:
         one = max(share - gap**2, 1e-12)
@@ -199,7 +197,7 @@ def labels_for_difference(
         else:
             psi = Psi(theta**2 * one / n, (1 - theta) ** 2 * one / n, one / n_unlabeled if n_unlabeled else np.inf)
             variance = psi.variance(psi.best_mix)
-        return float(ndtr(gap / sqrt(variance) - z))
+        return power_of_z_test(gap, variance, confidence)
 
     n = _first(lambda n: reached(n) >= level)
     if n is None:

@@ -1,8 +1,10 @@
-"""The risk of any model's scores on P, N and U rows, with a standard error and a confidence interval."""
+"""The risk of any model from its scores on P, N and U, with a standard error and a confidence interval."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -10,25 +12,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import jeffreys_distances, mixture_z, mover, prior_distances, skewed_t_distances
+from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling, check_sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
-from pnulearn.metrics.belief import Kind, posterior_errors, under_belief
-from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
-from pnulearn.metrics.doubt import warn_of_contradicted_prior
-from pnulearn.metrics.estimate import RiskEstimate
-from pnulearn.metrics.helper import estimate_with_helper
-from pnulearn.metrics.interval import mean_distances, rate_distances, recover_interval
-from pnulearn.metrics.opinion import read_opinions, take_opinions
-from pnulearn.metrics.rates import weighted_quantiles
-from pnulearn.metrics.scored_rows import ScoredRows, read_scores, split_scored_rows
-from pnulearn.metrics.spread import LossSample, loss_pairs, observed_covariances, reconciled_covariances, smoothed_means
+from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._scored_rows import EQUAL_COSTS, ScoredRows, read_costs, read_scores, split_scored_rows
+from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
+from pnulearn.metrics._variance import (
+    LossSample,
+    decision_shares,
+    loss_samples,
+    observed_covariances,
+    reconciled_covariances,
+    smoothed_means,
+)
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.given import read_prior, read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
-from pnulearn.theory import best_mix, forced_mix, heuristic_mix, risk_variance
+from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
+Kind = Literal["rate", "mean"]
+N_QUANTILES = 64  # of each error rate: ends of the interval are right to a hundredth of its width
+LARGEST_Z = 2.5  # metrics are called often; a right prior may cause a warning once in a hundred times
 
 
 def pnu_risk(
@@ -85,7 +93,7 @@ def pnu_risk(
         What a positive row that is called negative costs, and a negative one that is called positive: weights of the
         two losses. The risk is then a cost per row, c_fn θ FNR + c_fp (1 − θ) FPR for the zero-one loss.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     nonnegative
         clip the class risk that is read off U at zero. Never negative, but biased upwards for good models.
     threshold : float, optional
@@ -110,19 +118,19 @@ def pnu_risk(
     """
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
-    belief, prices = _settle_prior(prior, sampling, rows), read_costs(costs)
-    warn_of_contradicted_prior(scores, rows.weights, belief)
+    class_prior, costs = _settle_prior(prior, sampling, rows), read_costs(costs)
+    _warn_of_contradicted_prior(scores, rows.weights, class_prior)
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     plain = estimate_risk(
         scores,
-        belief,
+        class_prior,
         mix,
         loss,
         confidence,
         weights=rows.weights,
         groups=apart,
         nonnegative=nonnegative,
-        costs=prices,
+        costs=costs,
     )
     if helper is None:
         return plain
@@ -131,11 +139,11 @@ def pnu_risk(
     opinions = read_opinions(helper, rows.classes, len(rows.weight))
     kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
     samples = loss_samples(scores, loss, rows.weights, apart)
-    return estimate_with_helper(plain, samples, take_opinions(opinions, rows.rows), belief, kind, prices)
+    return estimate_with_second_model(plain, samples, take_opinions(opinions, rows.rows), class_prior, kind, costs)
 
 
 def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
-    """What is known about the prior, together with what labels drawn at random say."""
+    """What is known about the prior, combined with the counts of labels that were drawn at random."""
     check_sampling(sampling)
     if prior is None and sampling == "case_control":
         raise ValueError(
@@ -145,11 +153,11 @@ def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEsti
     if sampling == "case_control":
         return read_prior(prior)
     positive, negative, _ = rows.rows
-    seen = PriorEstimate.of_counts([len(negative), len(positive)])
+    counted = PriorEstimate.of_counts([len(negative), len(positive)])
     if prior is None:
-        return seen
-    belief = read_prior(prior)
-    return belief.combine(seen) if belief.spread else belief
+        return counted
+    given = read_prior(prior)
+    return given.combine(counted) if given.spread else given
 
 
 def estimate_risk(
@@ -179,7 +187,7 @@ def estimate_risk(
     loss : str or Loss
         Name of a loss, or a `Loss`.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     weights : sequence of three arrays, optional
         Weights of the rows of P, N and U.
     groups : sequence of three arrays, optional
@@ -191,38 +199,15 @@ def estimate_risk(
     own_prior : bool
         Whether the model was trained with this prior, so that its calls among U say nothing new about it.
     """
-    loss, belief, costs = as_loss(loss), read_prior(prior), read_costs(costs)
+    loss, class_prior, costs = as_loss(loss), read_prior(prior), read_costs(costs)
     samples = loss_samples(scores, loss, weights, groups)
-    theta = float(belief.mean)
-    eta = choose_mix(samples, theta, mix, belief.spread, costs)
+    theta = float(class_prior.mean)
+    eta = choose_mix(samples, theta, mix, class_prior.spread, costs)
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
     estimate = judge(pnu(theta, eta).at_costs(costs), samples, eta, confidence, kind)
-    if belief.spread or (kind == "rate" and eta):
-        estimate = under_belief(estimate, belief, samples, kind, costs, own_prior)
+    if class_prior.spread or (kind == "rate" and eta):
+        estimate = _allow_for_prior(estimate, class_prior, samples, kind, costs, own_prior)
     return _clip(estimate, theta, samples, costs) if nonnegative else estimate
-
-
-def loss_samples(
-    scores: Sequence[ArrayLike],
-    loss: str | Loss = "zero_one",
-    weights: Sequence[ArrayLike] | None = None,
-    groups: Sequence[AnyArray] | None = None,
-) -> list[LossSample]:
-    """Losses of g and −g on P, on N and on U."""
-    pairs = [loss_pairs(g, as_loss(loss)) for g in _three_groups(scores)]
-    of_row = [None, None, None] if weights is None else weights
-    of_group = [None, None, None] if groups is None else groups
-    return [LossSample.of(*part) for part in zip(pairs, of_row, of_group, strict=True)]
-
-
-def _three_groups(scores: Any) -> list[AnyArray]:
-    try:
-        groups = [np.asarray(group, dtype=float) for group in scores]
-    except (TypeError, ValueError):
-        groups = []
-    if len(groups) != 3 or any(group.ndim != 1 for group in groups):
-        raise ValueError(f"scores are three arrays of numbers, g on P, on N and on U, got {scores!r:.60}.")
-    return groups
 
 
 def choose_mix(
@@ -251,22 +236,70 @@ def choose_mix(
 
 
 def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind) -> RiskEstimate:
-    """Value, standard error and interval of any table of weights on the mean losses of three samples."""
+    """Value, standard error and interval of any table of weights on the mean losses of three samples.
+
+    Each sample has its own interval, Jeffreys' for error rates and Student's with a correction for skewness for other
+    losses; MOVER joins them.
+    """
     read_share(confidence, "confidence")
     _refuse_empty(risk, samples)
     value = float(sum(class_parts(risk, samples)))
-    covariance = observed_covariances(samples)
+    covariances = observed_covariances(samples)
     parts = []
-    for weights, sample, spread in zip(risk.table, samples, covariance, strict=True):
+    for weights, sample, covariance in zip(risk.table, samples, covariances, strict=True):
         if not weights.any():
             continue
-        if kind == "rate":
-            parts.append(rate_distances(weights, sample, confidence))
+        if kind == "rate":  # the two losses of a row sum to one
+            factor, share = weights[0] - weights[1], float(sample.mean[0])
+            parts.append(jeffreys_distances(share, sample.size, confidence, factor))
         else:
-            parts.append(mean_distances(weights, sample, spread, confidence))
-    down, up = recover_interval(parts)
-    stderr = float(np.sqrt(risk_variance(risk, covariance)))
+            stderr = float(np.sqrt(weights @ covariance @ weights))
+            parts.append(skewed_t_distances(sample.losses @ weights, sample.share, sample.size, stderr, confidence))
+    down, up = mover(parts)
+    stderr = float(np.sqrt(risk_variance(risk, covariances)))
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
+
+
+def _allow_for_prior(
+    estimate: RiskEstimate,
+    prior: PriorEstimate,
+    samples: Sequence[LossSample],
+    kind: Kind,
+    costs: tuple[float, float],
+    own_prior: bool,
+) -> RiskEstimate:
+    """The same estimate with the uncertainty of the prior in its standard error and its interval.
+
+    Error rates: the posterior of both rates under every prior, which stays within their range; under an uncertain prior
+    an estimate outside of the interval is moved to its nearer end. Other losses: the risk is linear in the prior, so
+    the prior's own interval times the slope is a further part for MOVER.
+    """
+    slope = prior_slope(estimate.mix, np.asarray(costs) * smoothed_means(samples, float(prior.mean)))
+    stderr = float(np.hypot(estimate.stderr, prior.spread * slope))
+    if kind == "rate":
+        try:
+            shares = decision_shares(_used(samples, estimate.mix))
+            values, probability = error_posterior(*shares, prior, N_QUANTILES, costs, own_prior)
+            low, high = weighted_interval(values, probability, estimate.confidence)
+            if prior.spread and not own_prior:
+                value = float(np.clip(estimate.value, low, high))
+                return replace(estimate, value=value, stderr=stderr, low=low, high=high)
+            low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, max(costs)))
+            return replace(estimate, stderr=stderr, low=low, high=high)
+        except ContradictedPrior:  # the samples have their own intervals
+            pass
+    own = (estimate.value - estimate.low, estimate.high - estimate.value)
+    down, up = mover([own, prior_distances(slope, prior, estimate.confidence)])
+    low, high = estimate.value - down, estimate.value + up
+    if kind == "rate":
+        low, high = min(max(low, 0.0), max(costs)), max(min(high, max(costs)), 0.0)
+    return replace(estimate, stderr=stderr, low=low, high=high)
+
+
+def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
+    """The samples that the risk at this mix is made of: not U at 0, not N at 1, not P at −1."""
+    unused = {0.0: 2, 1.0: 1, -1.0: 0}.get(mix)
+    return [LossSample.of(s.losses[:0]) if index == unused else s for index, s in enumerate(samples)]
 
 
 def posterior_risk(
@@ -278,9 +311,9 @@ def posterior_risk(
     groups: Sequence[AnyArray] | None = None,
     costs: tuple[float, float] = EQUAL_COSTS,
 ) -> RiskEstimate:
-    """The error rate, or cost per row, to be expected of a model that was trained with this prior; P or N may be empty.
+    """Posterior mean of the error rate, or cost per row, of a model that was trained with this prior.
 
-    Never negative and within its own interval, where the unbiased estimate from two samples may be anywhere.
+    P or N may be empty. Unlike the unbiased estimate it is never negative and always within its interval.
 
     Parameters
     ----------
@@ -289,7 +322,7 @@ def posterior_risk(
     prior : PriorEstimate
         What is known about the share of positives.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     weights : sequence of three arrays
         Weights of the rows of P, N and U.
     groups : sequence of three arrays, optional
@@ -298,23 +331,23 @@ def posterior_risk(
         What errors on positive and on negative rows cost.
     """
     samples = loss_samples(scores, "zero_one", weights, groups)
-    values, probability = posterior_errors(prior, samples, costs, own_prior=True)
+    values, probability = error_posterior(*decision_shares(samples), prior, N_QUANTILES, costs, own_prior=True)
     value = float(values @ probability)
     stderr = float(np.sqrt(probability @ (values - value) ** 2))
-    low, high = weighted_quantiles(values, probability, confidence)
+    low, high = weighted_interval(values, probability, confidence)
     mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread, costs)
     return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
-    """The risk's two columns: what it says of the positive class, θ E_P[ℓ(g)], and of the negative one."""
+    """The risks of the positive class, θ E_P[ℓ(g)], and of the negative class, from the two columns of the table."""
     return np.einsum("ci,ci->i", risk.table, [sample.mean for sample in samples])
 
 
 def _clip(
     estimate: RiskEstimate, prior: float, samples: Sequence[LossSample], costs: tuple[float, float]
 ) -> RiskEstimate:
-    """The PNU risk with either class part of its PU (or NU) share kept from falling below zero."""
+    """The non-negative PNU risk: either class risk of its PU (or NU) part is clipped at zero."""
     share, other = abs(estimate.mix), pu(prior) if estimate.mix > 0 else nu(prior)
     parts = [(1 - share) * class_parts(pn(prior).at_costs(costs), samples)]
     parts.append(share * class_parts(other.at_costs(costs), samples))
@@ -327,3 +360,47 @@ def _refuse_empty(risk: Risk, samples: Sequence[LossSample]) -> None:
     for name, weights, sample in zip(("positive", "negative", "unlabeled"), risk.table, samples, strict=True):
         if weights.any() and not sample.size:
             raise ValueError(f"This risk needs {name} rows and found none: {risk}. mix='optimal' does without.")
+
+
+@dataclass(frozen=True)
+class PriorContradiction:
+    """A prior that the rows contradict.
+
+    Parameters
+    ----------
+    given : float
+        The prior.
+    suggested : float
+        The prior that agrees with the rows.
+    distance : float
+        Standard errors between them.
+    """
+
+    given: float
+    suggested: float
+    distance: float
+
+    def __str__(self) -> str:
+        return (
+            f"prior={self.given:g} was given, but the unlabelled rows look as if it were about {self.suggested:.2f} "
+            f"({self.distance:.1f} standard errors apart). If the labelled rows are typical of their classes, check "
+            "the prior"
+        )
+
+
+def contradict_prior(
+    values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: float
+) -> PriorContradiction | None:
+    """How far a prior is from what any function of P, N and U says, by `mixture_z`; None if it cannot tell."""
+    found = mixture_z(values, weights, prior)
+    return None if found is None else PriorContradiction(prior, *found)
+
+
+def _warn_of_contradicted_prior(scores: Sequence[AnyArray], weights: Sequence[AnyArray], prior: PriorEstimate) -> None:
+    """Warn if a prior given as certain is far from what decisions at zero on P, N and U say."""
+    if prior.spread:
+        return
+    called = [(np.sign(g) + 1) / 2 for g in scores]
+    found = contradict_prior(called, weights, float(prior.mean))
+    if found is not None and found.distance > LARGEST_Z:
+        warnings.warn(f"{found}, or pass what is known about it, e.g. as a range.", UserWarning, stacklevel=3)

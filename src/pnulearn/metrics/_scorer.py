@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics.costs import EQUAL_COSTS, read_costs
-from pnulearn.metrics.risk import Mix, estimate_risk
-from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
+from pnulearn.metrics._risk import Mix, estimate_risk
+from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
 from pnulearn.priors.given import read_prior
 
 

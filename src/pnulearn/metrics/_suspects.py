@@ -1,4 +1,4 @@
-"""Labelled rows that look wrong: out-of-fold scores know what a row's neighbours would say."""
+"""Labelled rows that look wrong, by out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray, FloatArray, IntArray
-from pnulearn.metrics.opinion import calibrate_opinion
-from pnulearn.metrics.scored_rows import read_scores, split_scored_rows
+from pnulearn.metrics._scored_rows import read_scores, split_scored_rows
+from pnulearn.metrics._second_model import calibrate_opinion
 from pnulearn.priors.given import read_prior
 
 
 @dataclass(frozen=True)
 class Suspects:
-    """Labelled rows, the least believable label first.
+    """Labelled rows, the most suspicious label first.
 
     Parameters
     ----------
@@ -75,13 +75,12 @@ def suspicious_rows(
     labeled = np.concatenate(groups.rows[:2])
     if not (len(groups.rows[0]) and len(groups.rows[1])):
         raise ValueError("Labelled rows of both classes are needed to tell which labels look wrong.")
-    spread = float(scores.std()) or 1.0
-    opinions = scores[:, None] / spread
+    opinions = scores[:, None] / (float(scores.std()) or 1.0)
     usual = groups.rows[2] if len(groups.rows[2]) else labeled
     parts = [opinions[rows] for rows in (groups.rows[0], groups.rows[1], usual)]
-    belief = calibrate_opinion(parts, [np.ones(len(part)) for part in parts], float(read_prior(prior).mean))
+    calibration = calibrate_opinion(parts, [np.ones(len(part)) for part in parts], float(read_prior(prior).mean))
     positive = np.repeat([True, False], [len(groups.rows[0]), len(groups.rows[1])])
-    chance = belief(opinions[labeled])
+    chance = calibration(opinions[labeled])
     doubt = np.where(positive, 1 - chance, chance)
     order = np.lexsort((labeled, -doubt))
     label = np.asarray(groups.classes)[positive.astype(int)]

@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, logit
 
 from pnulearn.metrics import HelpedEstimate, pnu_risk
-from pnulearn.metrics.helper import best_weights, helped_table
-from pnulearn.metrics.opinion import calibrate_opinion, read_opinions
+from pnulearn.metrics._second_model import best_weights, calibrate_opinion, helped_table, read_opinions
 
 RATES = np.array([[0.75, 0.25], [0.2, 0.8]])  # called positive and negative, among positives and among negatives
 CLASSES = np.array([0, 1])

@@ -1,0 +1,401 @@
+"""Posterior draws by Dirichlet weights, and the intervals and bands that are read off them.
+
+Arrays of draws have the estimate in row 0 and the draws below it. The same rows always have the same draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._intervals.closed_forms import ClassPrior, tail_levels
+
+SEED = 0
+JEFFREYS = 0.5  # pseudo-counts of Jeffreys' prior
+N_PRIORS = 25  # quantiles that stand for an uncertain class prior
+N_SCORE_DRAWS, N_CONFUSION_DRAWS, N_DECISION_DRAWS = 1000, 2000, 4000
+MOST_THRESHOLDS = 200
+# The estimated best threshold is the luckiest of many, so others are left out only if they are worse at a stricter
+# level than one test would need. Measured on phoneme and spambase: at 1/2 the set covers .95 and .6 in the worst of 36
+# cells, at 1/5 .98 and .83, at 1/10 .99 and .93.
+STRICTER_LEVEL = 1 / 10
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Weightings of a sample's rows: column 0 is the data, the others are bootstrap replicates.
+
+    Parameters
+    ----------
+    share : array (rows, 1 + n_bootstrap)
+        Weights; columns sum to one.
+    apart : array (1 + n_bootstrap,)
+        Probability that two rows drawn with these weights are different rows. Copies of a row count as different rows.
+    """
+
+    share: AnyArray
+    apart: AnyArray
+
+
+def bayesian_bootstrap(weight: AnyArray, n_bootstrap: int, rng: np.random.Generator) -> RowWeights:
+    """Bayesian bootstrap of one sample: Dirichlet weights instead of counts, so that no row is drawn twice.
+
+    Parameters
+    ----------
+    weight : array (rows,)
+        Weights of the rows.
+    n_bootstrap : int
+        Replicates.
+    rng : Generator
+        Source of randomness.
+
+    Notes
+    -----
+    A row of weight w counts as w copies: its draw is a Gamma(w) variable, the sum of w standard exponentials, and two
+    random picks from it are the same copy with probability 1/w in the data and 2/(w + 1) in a replicate. Weights below
+    one are not counts; they scale a single draw. Assumes independent rows. Samples P, N and U are resampled apart,
+    because their sizes carry no information.
+
+    References
+    ----------
+    Rubin (1981), The Bayesian bootstrap. Annals of Statistics 9.
+    """
+    copies = np.maximum(weight, 1.0)[:, None]
+    scale = weight[:, None] / copies
+    replicates = scale * rng.standard_gamma(copies, size=(len(weight), n_bootstrap))
+    weights = np.column_stack([weight, replicates])
+    same = np.column_stack([1 / copies, np.repeat(2 / (copies + 1), n_bootstrap, axis=1)])
+    share = weights / weights.sum(axis=0)
+    return RowWeights(share, 1 - (share**2 * same).sum(axis=0))
+
+
+def robust_deviation(replicates: AnyArray) -> float:
+    """Standard deviation of a normal distribution with the same central 68 %: ratios have heavy tails."""
+    low, high = np.quantile(replicates, [0.16, 0.84])
+    return float(high - low) / 2
+
+
+def dirichlet_concentration(shares: AnyArray, replicates: AnyArray) -> float:
+    """Concentration of a Dirichlet distribution with the replicates' variance, summed over classes (moment matching).
+
+    Never less than that of Jeffreys' prior.
+    """
+    total = float(np.sum(shares * (1 - shares)) / max(replicates.var(axis=0).sum(), 1e-12))
+    return max(total - 1, JEFFREYS * len(shares))
+
+
+def percentile_interval(draws: AnyArray, confidence: float) -> tuple[AnyArray, AnyArray]:
+    """Percentile interval of draws (first axis), moved outwards where need be to enclose the estimate in row 0.
+
+    Covers as often as the draws are right: they must be centred on the estimate and vary as it does.
+
+    References
+    ----------
+    Efron and Tibshirani (1993), An Introduction to the Bootstrap.
+    """
+    low, high = np.quantile(draws[1:], tail_levels(confidence), axis=0)
+    return np.minimum(low, draws[0]), np.maximum(high, draws[0])
+
+
+def recentered_interval(draws: FloatArray, confidence: float) -> tuple[float, float]:
+    """Percentile interval of a quantity in [0, 1], corrected for half of the draws' bias on the logit scale.
+
+    Notes
+    -----
+    Pseudo-rows at both ends of the scores pull draws of areas down; they are moved half of the way back to the
+    estimate. Measured on phoneme: 95 % intervals of average precision cover .96 and .97 (prior known, estimated); moved
+    all of the way .93 and .94, .90 with five labels of each class. Assumes a bias that is constant on the logit scale.
+
+    References
+    ----------
+    Efron (1987), Better bootstrap confidence intervals. JASA 82, for the full correction.
+    """
+    inside = logit(np.clip(draws, 1e-4, 1 - 1e-4))
+    drawn = expit(inside[1:] + (inside[0] - np.median(inside[1:])) / 2)
+    low, high = np.quantile(drawn, tail_levels(confidence)).tolist()
+    return min(low, float(draws[0])), max(high, float(draws[0]))
+
+
+def rank_envelope(draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """Simultaneous band: holds that share of whole curves (draws, points), as narrow at every point as ranks allow.
+
+    Notes
+    -----
+    A draw leaves the band of rank k if any of its points is among the k lowest or highest. The band holds a new curve
+    as often as the draws are distributed like it.
+
+    References
+    ----------
+    Myllymäki et al. (2017), Global envelope tests for spatial processes. JRSS B 79.
+    """
+    n, ordered = len(draws), np.sort(draws, axis=0)
+    pairs = list(zip(ordered.T, draws.T, strict=True))
+    lowest = np.array([np.searchsorted(column, values, "left") for column, values in pairs])
+    highest = np.array([np.searchsorted(column, values, "right") - 1 for column, values in pairs])
+    depth = np.minimum(highest, n - 1 - lowest).min(axis=0)  # equal values are as far inside as the innermost of them
+    cut = int(np.sort(depth)[int((1 - confidence) * n)])
+    return ordered[cut], ordered[n - 1 - cut]
+
+
+def curve_band(curves: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """`rank_envelope` of curves (1 + draws, points), moved outwards where need be to enclose the estimate in row 0."""
+    low, high = rank_envelope(curves[1:], confidence)
+    return np.minimum(low, curves[0]), np.maximum(high, curves[0])
+
+
+def mean_distance_interval(
+    low: FloatArray, high: FloatArray, target: FloatArray, share: FloatArray
+) -> tuple[float, float]:
+    """Least and greatest mean distance between `target` and any curve within a band: the calibration error's interval.
+
+    Projection of a simultaneous band, so it covers at least as often as the band does.
+
+    References
+    ----------
+    Scheffé (1959), The Analysis of Variance, for projections of simultaneous regions.
+    """
+    least = share @ np.maximum(np.maximum(low - target, target - high), 0)
+    return float(least), float(share @ np.maximum(target - low, high - target))
+
+
+def least_cost_set(cost: FloatArray, confidence: float) -> AnyArray:
+    """Confidence set of the threshold of least cost: indices of those not clearly worse than the estimated best.
+
+    Parameters
+    ----------
+    cost : array (1 + draws, thresholds)
+        Cost at every threshold.
+    confidence : float
+        Of the set.
+
+    Notes
+    -----
+    A threshold is left out if its cost exceeds that of the estimated best in nearly all draws, at a level stricter than
+    1 − confidence. Conservative.
+
+    References
+    ----------
+    Hansen, Lunde and Nason (2011), The model confidence set. Econometrica 79, for the idea.
+    """
+    gap = cost - cost[:, [int(np.argmin(cost[0]))]]
+    least = np.quantile(gap[1:], STRICTER_LEVEL * (1 - confidence), axis=0)
+    return np.flatnonzero(np.minimum(least, gap[0]) <= ROUNDING)
+
+
+@dataclass(frozen=True)
+class ScoreDraws:
+    """FNR and FPR, (1 + draws, thresholds), if rows with a score above a threshold are called positive.
+
+    Each draw has its own prior. Thresholds rise; the first is below and the last at or above every score.
+    """
+
+    thresholds: FloatArray
+    fnr: FloatArray
+    fpr: FloatArray
+    prior: FloatArray
+
+    @property
+    def recall(self) -> FloatArray:
+        """True positive rate."""
+        return 1 - self.fnr
+
+    @property
+    def precision(self) -> FloatArray:
+        """Share of positives among rows above a threshold; 1 where nothing lies above it."""
+        true, false = self.prior[:, None] * self.recall, (1 - self.prior[:, None]) * self.fpr
+        called = true + false
+        return np.where(called > 0, true / np.where(called > 0, called, 1.0), 1.0)
+
+    def cost(self, costs: tuple[float, float]) -> FloatArray:
+        """Cost per row of the population, (1 + draws, thresholds)."""
+        prior = self.prior[:, None]
+        return costs[0] * prior * self.fnr + costs[1] * (1 - prior) * self.fpr
+
+
+def draw_scores(
+    scores: Sequence[AnyArray], prior: ClassPrior, weights: Sequence[AnyArray], pseudo_rows: float = 0.0
+) -> ScoreDraws:
+    """Posterior draws of both error rates at every threshold at once.
+
+    Parameters
+    ----------
+    scores : sequence of three arrays
+        Scores of P, N and U; U may be empty.
+    prior : ClassPrior
+        What is known about the class prior.
+    weights : sequence of three arrays
+        Weights of the rows.
+    pseudo_rows : float
+        Rows added to P and to N, distributed as U is, so that no range of scores is certainly empty of a class because
+        no labelled row of it fell there.
+
+    Notes
+    -----
+    Bayesian bootstrap with half a row beyond either end: at one threshold the share of rows above it has Jeffreys'
+    posterior. P, N and U are drawn apart. Then each is adjusted, in proportion to its variance, so that U is the
+    mixture of P and N (generalised least squares), which is the PNU mix of that threshold. Assumes independent rows.
+    """
+    for name, group in zip(("positive", "negative"), scores, strict=False):
+        if not len(group):
+            raise ValueError(f"A curve needs labelled rows of both classes; there are no {name} ones.")
+    cuts = _choose_thresholds(scores)
+    counts = [_count(g, w, cuts) for g, w in zip(scores, weights, strict=True)]
+    rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)
+    usual = counts[2] if counts[2].any() else counts[0] + counts[1]
+    added = pseudo_rows * usual / usual.sum()
+    below = [_cumulate(count, rng, more) for count, more in zip(counts, (added, added, 0.0), strict=True)]
+    positive, negative = _agree(below, counts, theta[:, None]) if len(scores[2]) else (below[0], below[1])
+    return ScoreDraws(cuts, positive, 1 - negative, theta)
+
+
+def draw_bins(
+    scores: Sequence[AnyArray], prior: ClassPrior, weights: Sequence[AnyArray], edges: AnyArray
+) -> FloatArray:
+    """Posterior draws of the share of positives among rows between two edges, (1 + draws, bins).
+
+    As `draw_scores`, with one pseudo-row per class that is distributed over the bins as U is.
+    """
+    counts = np.array([_count(g, w, edges)[1:-1] for g, w in zip(scores, weights, strict=True)])
+    usual = counts[2] if counts[2].any() else counts[0] + counts[1]
+    smoothed = counts + np.array([1.0, 1.0, 0.0])[:, None] * usual / usual.sum()
+    rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)[:, None]
+    masses = []
+    for count in smoothed:
+        drawn = rng.standard_gamma(count, size=(N_SCORE_DRAWS, len(count)))
+        rows = np.vstack([count, drawn])
+        masses.append(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
+    positive, negative = _adjust(masses, smoothed.sum(axis=1), theta) if counts[2].any() else masses[:2]
+    true, false = (np.clip(part, 1e-9, None) for part in (theta * positive, (1 - theta) * negative))
+    return true / (true + false)
+
+
+def _draw_prior(prior: ClassPrior, n_draws: int) -> FloatArray:
+    """The mean of the prior, then its quantiles in turn, (1 + draws,)."""
+    points = prior.points(N_PRIORS)
+    return np.append(float(prior.mean), points[np.arange(n_draws) % len(points)])
+
+
+def _choose_thresholds(scores: Sequence[AnyArray]) -> FloatArray:
+    """Distinct scores, at most 200 evenly spaced ones, and one below all."""
+    values = np.unique(np.concatenate([scores[0], scores[1], scores[2]]))
+    if len(values) > MOST_THRESHOLDS:
+        values = values[np.linspace(0, len(values) - 1, MOST_THRESHOLDS).astype(int)]
+    return np.append(np.nextafter(values[0], -np.inf), values)
+
+
+def _count(scores: AnyArray, weight: AnyArray, thresholds: AnyArray) -> FloatArray:
+    """Effective rows up to each threshold and beyond the last, (thresholds + 1,)."""
+    if not len(scores):
+        return np.zeros(len(thresholds) + 1)
+    size = weight.sum() ** 2 / (weight**2).sum()
+    place = np.searchsorted(thresholds, scores, "left")
+    return np.bincount(place, weights=weight, minlength=len(thresholds) + 1) * size / weight.sum()
+
+
+def _cumulate(count: FloatArray, rng: np.random.Generator, pseudo_rows: FloatArray | float) -> FloatArray:
+    """Share of the sample at or below each threshold, (1 + draws, thresholds)."""
+    ends = np.zeros(len(count))
+    ends[[0, -1]] = JEFFREYS
+    drawn = np.cumsum(rng.standard_gamma(count + pseudo_rows + ends, size=(N_SCORE_DRAWS, len(count))), axis=1)
+    seen = np.cumsum(count) / max(count.sum(), 1e-300)
+    return np.vstack([seen[:-1], drawn[:, :-1] / drawn[:, -1:]])
+
+
+def _agree(
+    below: Sequence[FloatArray], counts: Sequence[FloatArray], prior: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """P and N adjusted so that U is their mixture, monotone and within [0, 1]."""
+    adjusted = _adjust(below, np.array([count.sum() for count in counts]), prior)
+    positive, negative = (np.maximum.accumulate(np.clip(part, 0, 1), axis=1) for part in adjusted)
+    return positive, negative
+
+
+def _adjust(shares: Sequence[FloatArray], sizes: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """P and N so that U is their mixture, each by its part of the variance, at Laplace's estimates of row 0."""
+    smoothed = [(size * part[0] + 1) / (size + 2) for size, part in zip(sizes, shares, strict=True)]
+    variance = [rate * (1 - rate) / size for rate, size in zip(smoothed, sizes, strict=True)]
+    gap = shares[2] - prior * shares[0] - (1 - prior) * shares[1]
+    total = prior**2 * variance[0] + (1 - prior) ** 2 * variance[1] + variance[2]
+    return shares[0] + prior * variance[0] / total * gap, shares[1] + (1 - prior) * variance[1] / total * gap
+
+
+def draw_confusion(table: FloatArray, prior: ClassPrior) -> FloatArray:
+    """Posterior draws of the confusion matrix, as shares of the population, (1 + draws, classes, classes).
+
+    Parameters
+    ----------
+    table : array (classes + 1, classes)
+        Rows of every class, and unlabelled ones last, by what they are called.
+    prior : ClassPrior
+        What is known about the shares of the classes.
+
+    Notes
+    -----
+    Dirichlet posteriors of what rows of each class are called, in which every recall has Jeffreys' prior. U says u = Σ
+    shares_k rates_k up to its own noise: with covariances S_k of the rates and S_U of u, rates move by shares_k S_k (Σ
+    shares_j² S_j + S_U)⁻¹ (u − Σ shares_j rates_j), generalised least squares. Assumes independent rows.
+    """
+    rng = np.random.default_rng(SEED)
+    shares = _draw_shares(prior, N_CONFUSION_DRAWS, rng)
+    counts = table[:-1] + _start(table.shape[1])
+    seen = table[:-1] / table[:-1].sum(axis=1, keepdims=True)
+    rates = np.concatenate([seen[None], _draw_rates(counts, N_CONFUSION_DRAWS, rng)])
+    if table[-1].any():
+        rates = _agree_with_unlabeled(rates, counts, table[-1], shares, rng)
+    return shares[:, :, None] * rates
+
+
+def draw_decisions(table: AnyArray, prior: ClassPrior) -> tuple[AnyArray, AnyArray]:
+    """Posterior draws of class shares (K, draws) and of the rates at which classes are called others (K, K, draws).
+
+    `table` is that of `draw_confusion`; its last row, U, is not used.
+    """
+    rng = np.random.default_rng(SEED)
+    shares = _draw_shares(prior, N_DECISION_DRAWS, rng)[1:].T
+    rates = _draw_rates(table[:-1] + _start(len(shares)), N_DECISION_DRAWS, rng)
+    return shares, rates.transpose(1, 2, 0)
+
+
+def _start(n_classes: int) -> FloatArray:
+    """Pseudo-counts (classes, classes) that give every recall Jeffreys' prior."""
+    return np.where(np.eye(n_classes) > 0, JEFFREYS, JEFFREYS / (n_classes - 1))
+
+
+def _draw_rates(counts: FloatArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
+    return np.stack([rng.dirichlet(row, n_draws) for row in counts], axis=1)
+
+
+def _draw_shares(prior: ClassPrior, n_draws: int, rng: np.random.Generator) -> FloatArray:
+    """Shares of the classes: the ones in use, then draws, (1 + draws, classes)."""
+    shares = np.repeat(prior.shares[None], n_draws + 1, axis=0)
+    if prior.concentration is not None:
+        shares[1:] = rng.dirichlet(prior.shares * prior.concentration, n_draws).clip(1e-12)
+    elif prior.spread:
+        theta = _draw_prior(prior, n_draws)
+        shares[:] = np.column_stack([1 - theta, theta])
+    return shares
+
+
+def _agree_with_unlabeled(
+    rates: FloatArray, counts: FloatArray, unlabeled: FloatArray, shares: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    n_classes = len(unlabeled)
+    start = JEFFREYS / n_classes
+    covariances = np.array([_multinomial_covariance(row) for row in counts])
+    called = np.vstack([unlabeled / unlabeled.sum(), rng.dirichlet(unlabeled + start, N_CONFUSION_DRAWS)])
+    gap = called - np.einsum("dk,dkj->dj", shares, rates)
+    total = np.einsum("dk,kij->dij", shares**2, covariances) + _multinomial_covariance(unlabeled + start)
+    move = np.einsum("kij,djl,dl->dki", covariances, np.linalg.pinv(total, rcond=1e-9, hermitian=True), gap)
+    rates = np.clip(rates + shares[:, :, None] * move, 0, None)
+    return rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-300)
+
+
+def _multinomial_covariance(count: FloatArray) -> FloatArray:
+    """Covariance of the shares of so many rows."""
+    share = count / count.sum()
+    return (np.diag(share) - np.outer(share, share)) / count.sum()

@@ -1,0 +1,415 @@
+"""ROC and precision-recall curves, AUC and average precision, reliability diagrams and the best threshold.
+
+AUC needs nothing but the class prior: a positive row beats an unlabelled one with probability θ/2 + (1 − θ) AUC, and an
+unlabelled row beats a negative one with probability θ AUC + (1 − θ)/2, so each pair of samples has its own unbiased
+estimate. Curves come from posterior draws of both error rates at every threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._intervals.closed_forms import AUC_PSEUDO_ROWS, auc_interval, auc_stderr, delong_covariance
+from pnulearn._intervals.posterior_draws import (
+    ScoreDraws,
+    curve_band,
+    draw_bins,
+    draw_scores,
+    least_cost_set,
+    mean_distance_interval,
+    recentered_interval,
+)
+from pnulearn._intervals.posterior_grids import N_PRIORS
+from pnulearn._machine.extras import import_extra
+from pnulearn._numbers import read_count
+from pnulearn.metrics._estimate import Estimate, RiskEstimate
+from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.given import read_prior, read_share
+from pnulearn.theory import forced_mix
+
+GRID = np.linspace(0, 1, 51)
+N_BINS = 10
+PSEUDO_ROWS = 1.0  # per class and anywhere: without them the range holds the best threshold in half of draws
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve with a simultaneous band.
+
+    Parameters
+    ----------
+    name : str
+        "ROC", "precision-recall" or "reliability".
+    x : array (points,)
+        False positive rates, recalls, or mean predicted probabilities.
+    y : array (points,)
+        True positive rates, precisions, or shares of positives.
+    low : array (points,)
+        Lower edge of the band.
+    high : array (points,)
+        Upper edge of the band.
+    area : Estimate
+        Area under the ROC curve, average precision, or calibration error.
+    confidence : float
+        Confidence level of the band.
+    """
+
+    name: str
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray
+    high: FloatArray
+    area: Estimate
+    confidence: float = 0.95
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve and its band.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new axes by default.
+        """
+        if ax is None:
+            with import_extra("report", "Drawing"):
+                import matplotlib.pyplot as plt
+
+            ax = plt.figure(layout="constrained").subplots()
+        ax.fill_between(self.x, self.low, self.high, alpha=0.2, label=f"{100 * self.confidence:g} % band")
+        ax.plot(self.x, self.y, label=self.name)
+        ax.set(xlim=(0, 1), ylim=(0, 1.02))
+        ax.legend()
+        return ax
+
+
+def pnu_roc_curve(
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
+) -> Curve:
+    """The ROC curve from P, N and U, with a simultaneous band.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores, greater for the positive class.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+    confidence : float
+        Confidence level of the band.
+    **options : object
+        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+
+    Examples
+    --------
+    >>> y = [1] * 10 + [0] * 10 + [None] * 100
+    >>> score = [*range(5, 15), *range(10), *range(100)]
+    >>> curve = pnu_roc_curve(y, score, prior=0.4)
+    >>> bool((curve.low <= curve.y).all() and (curve.y <= curve.high).all())
+    True
+    """
+    draws = _draws(y_true, y_score, prior, **options)
+    pairs = zip(draws.fpr[:, ::-1], draws.recall[:, ::-1], strict=True)
+    curves = np.array([np.interp(GRID, fpr, recall) for fpr, recall in pairs])
+    middle = (draws.recall[:, 1:] + draws.recall[:, :-1]) / 2
+    areas = np.sum(-np.diff(draws.fpr, axis=1) * middle, axis=1)
+    return _curve("ROC", GRID, curves, _estimate_area(areas, confidence), confidence)
+
+
+def pnu_precision_recall_curve(
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
+) -> Curve:
+    """Precision at every recall in a population with that prior, with a simultaneous band.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores, greater for the positive class.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+    confidence : float
+        Confidence level of the band.
+    **options : object
+        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+    """
+    draws = _draws(y_true, y_score, prior, **options)
+    grid = GRID[1:]
+    precision, recall = draws.precision[:, ::-1], draws.recall[:, ::-1]
+    place = [np.minimum(np.searchsorted(r, grid - 1e-12), len(r) - 1) for r in recall]
+    curves = np.array([p[k] for p, k in zip(precision, place, strict=True)])
+    return _curve("precision-recall", grid, curves, _estimate_area(_average_precision(draws), confidence), confidence)
+
+
+def pnu_average_precision(
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
+) -> Estimate:
+    """Average precision in a population with that prior: mean of the precisions at every positive row.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores, greater for the positive class.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+    confidence : float
+        Confidence level of the interval.
+    **options : object
+        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+    """
+    return _estimate_area(_average_precision(_draws(y_true, y_score, prior, **options)), confidence)
+
+
+def pnu_reliability(
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, n_bins: int = N_BINS, **options: Any
+) -> Curve:
+    """Reliability diagram: share of positives among rows of similar predicted probability, with a simultaneous band.
+
+    `area` is the expected calibration error: the mean distance between probabilities and shares over bins of equally
+    many rows. Its interval follows from the band and covers at least as often.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Predicted probabilities of the positive class.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+    confidence : float
+        Confidence level of the band.
+    n_bins : int
+        Bins at most.
+    **options : object
+        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+    """
+    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
+    n_bins = read_count("n_bins", n_bins)
+    scores, weights = _read(y_true, y_score, **options)
+    if min(g.min(initial=0) for g in scores) < 0 or max(g.max(initial=0) for g in scores) > 1:
+        raise ValueError("A reliability diagram needs probabilities between 0 and 1, e.g. predict_proba(X)[:, 1].")
+    usual = scores[2] if len(scores[2]) else np.concatenate(scores[:2])
+    n_bins = min(n_bins, len(usual))
+    edges = np.unique(np.quantile(usual, np.linspace(0, 1, n_bins + 1)[1:-1], method="inverted_cdf"))
+    cuts = np.concatenate([[-np.inf], edges[edges < usual.max()], [np.inf]])
+    share = draw_bins(scores, class_prior, weights, cuts)
+    place = np.searchsorted(cuts, usual, "left") - 1
+    rows = np.bincount(place, minlength=len(cuts) - 1)
+    said = np.bincount(place, weights=usual, minlength=len(cuts) - 1) / np.maximum(rows, 1)
+    low, high = curve_band(share, confidence)
+    part = rows / rows.sum()
+    value = float(part @ np.abs(share[0] - said))
+    stderr = float(np.std(np.abs(share[1:] - said) @ part))
+    error = Estimate(value, stderr, *mean_distance_interval(low, high, said, part), confidence=confidence)
+    return Curve("reliability", said, share[0], low, high, error, confidence)
+
+
+def pnu_best_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: Any,
+    costs: tuple[float, float] = (1.0, 1.0),
+    confidence: float = 0.95,
+    **options: Any,
+) -> Estimate:
+    """The threshold at which errors cost least, and a confidence range for it.
+
+    A threshold belongs to the range unless it is significantly worse than the estimated best, and so does what lies
+    between two of them; the range covers more often than promised. An end is infinite where it may be best to call
+    every row positive, or none.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores, greater for the positive class.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+    costs : (float, float)
+        What a positive row that is called negative costs, and a negative one that is called positive.
+    confidence : float
+        Confidence level of the range.
+    **options : object
+        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+    """
+    read_share(confidence, "confidence")
+    draws = _draws(y_true, y_score, prior, pseudo_rows=PSEUDO_ROWS, **options)
+    cost = draws.cost(read_costs(costs))
+    kept = least_cost_set(cost, confidence)
+    best, *drawn = draws.thresholds[np.argmin(cost, axis=1)]
+    ends = np.concatenate([[-np.inf], draws.thresholds, [np.inf]])  # one further on either side: what lies between
+    low, high = float(ends[kept.min()]), float(ends[kept.max() + 2])  # was not tried
+    return Estimate(float(best), float(np.std(drawn)), low, high, confidence=confidence)
+
+
+def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, Any]:
+    if options.pop("groups", None) is not None:
+        raise ValueError(
+            "Curves and what is read off them do not count groups: their bands would be too narrow. Pass groups= to "
+            "pnu_risk, pnu_precision, pnu_recall or compare, or keep one row of each group."
+        )
+    groups = split_scored_rows(
+        y_true, options.pop("unlabeled", None), options.pop("pos_label", None), options.pop("sample_weight", None)
+    )
+    if options:
+        raise TypeError(f"unknown option {next(iter(options))!r}: unlabeled, pos_label and sample_weight are known.")
+    return groups.take(read_scores(y_score, len(groups.weight), 0.0)), groups.weights
+
+
+def _draws(y_true: ArrayLike, y_score: ArrayLike, prior: Any, pseudo_rows: float = 0.0, **options: Any) -> ScoreDraws:
+    class_prior = read_prior(prior)
+    scores, weights = _read(y_true, y_score, **options)
+    return draw_scores(scores, class_prior, weights, pseudo_rows)
+
+
+def _average_precision(draws: ScoreDraws) -> FloatArray:
+    """Σ over thresholds of precision times the increase of recall."""
+    recall, precision = draws.recall[:, ::-1], draws.precision[:, ::-1]
+    return np.sum(np.diff(recall, axis=1, prepend=0.0) * precision, axis=1)
+
+
+def _estimate_area(areas: FloatArray, confidence: float) -> Estimate:
+    """From the area (first) and its draws."""
+    read_share(confidence, "confidence")
+    low, high = recentered_interval(areas, confidence)
+    return Estimate(float(areas[0]), float(areas[1:].std()), low, high, confidence=confidence)
+
+
+def _curve(name: str, x: FloatArray, curves: FloatArray, area: Estimate, confidence: float) -> Curve:
+    return Curve(name, x, curves[0], *curve_band(curves, confidence), area, confidence)
+
+
+def pnu_auc(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: Any,
+    mix: float | Literal["optimal"] = "optimal",
+    confidence: float = 0.95,
+    unlabeled: Any = None,
+    pos_label: Any = None,
+) -> RiskEstimate:
+    """Probability that a positive row scores above a negative one, ties counting a half.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores, greater for the positive class.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    mix
+        as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least estimated
+        variance. The estimate may exceed 1 if mix is near −1 or 1.
+    confidence : float
+        Confidence level of the interval.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+
+    Examples
+    --------
+    >>> y = [1] * 4 + [0] * 4 + [None] * 6
+    >>> score = [4, 3, 2, -1, 1, -2, -3, -4, 5, 2.5, 0, -0.5, -1.5, -5]
+    >>> print(pnu_auc(y, score, prior=0.4))
+    0.9262 ± 0.1218, 95 % interval 0.4363 to 0.9853 (mix 0.07)
+    """
+    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
+    groups = split_scored_rows(y_true, unlabeled, pos_label)
+    samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
+    wins = _pairs_won(*samples)
+    eta = _choose_mix(wins, class_prior, mix)
+    weights, constant = _combination(eta, float(class_prior.mean))
+    _refuse_empty(weights, samples, eta)
+    value = float(weights @ _pair_shares(wins)) + constant
+    stderr = float(np.hypot(auc_stderr(weights, wins), _prior_deviation(eta, class_prior, wins)))
+    low, high = auc_interval(value, stderr, len(samples[0]) + len(samples[1]), confidence)
+    return RiskEstimate(value, stderr, low, high, eta, confidence=confidence)
+
+
+def _pairs_won(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> list[AnyArray]:
+    """For P, N and U: every row's share of its pairs (P, N), (P, U), (U, N) that the first of the pair wins, (n, 3)."""
+    return [
+        np.column_stack([count_beaten(positive, negative), count_beaten(positive, unlabeled), 0 * positive]),
+        np.column_stack([1 - count_beaten(negative, positive), 0 * negative, 1 - count_beaten(negative, unlabeled)]),
+        np.column_stack([0 * unlabeled, 1 - count_beaten(unlabeled, positive), count_beaten(unlabeled, negative)]),
+    ]
+
+
+def count_beaten(scores: AnyArray, others: AnyArray) -> AnyArray:
+    """For every score the share of the others that lie below it, ties counting a half.
+
+    >>> count_beaten(np.array([1.0, 2.0]), np.array([0.0, 1.0])).tolist()
+    [0.75, 1.0]
+    """
+    ranked = np.sort(others)
+    below = np.searchsorted(ranked, scores, "left") + np.searchsorted(ranked, scores, "right")
+    return below / (2 * max(len(others), 1))
+
+
+def _pair_shares(wins: Sequence[AnyArray]) -> AnyArray:
+    """Shares of all pairs (P, N), (P, U), (U, N) won; zero where a sample is empty."""
+    means = [rows.mean(axis=0) if len(rows) else np.zeros(3) for rows in wins]
+    return np.array([means[0][0], means[0][1], means[1][2]])
+
+
+def _prior_deviation(mix: float, prior: PriorEstimate, wins: Sequence[AnyArray]) -> float:
+    """Standard deviation of the estimate over the distribution of the prior."""
+    if not prior.spread or not mix:
+        return 0.0
+    combinations = [_combination(mix, float(point)) for point in prior.points(N_PRIORS)]
+    return float(np.std([weights @ _pair_shares(wins) + constant for weights, constant in combinations]))
+
+
+def _combination(mix: float, prior: float) -> tuple[AnyArray, float]:
+    """Weights of the three shares, and a constant, that make the PNU estimate of AUC."""
+    pu, nu = max(mix, 0.0), max(-mix, 0.0)
+    weights = np.array([1 - pu - nu, pu / (1 - prior), nu / prior])
+    return weights, -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
+
+
+def _choose_mix(wins: Sequence[AnyArray], prior: PriorEstimate, mix: Any) -> float:
+    if isinstance(mix, Real) and -1 <= float(mix) <= 1:
+        return float(mix)
+    if mix != "optimal":
+        raise ValueError(f"mix must be a number in [-1, 1] or 'optimal', got {mix!r}.")
+    forced = forced_mix(*map(len, wins))
+    if forced is not None:
+        return forced
+    covariance, theta = delong_covariance(wins, AUC_PSEUDO_ROWS), float(prior.mean)
+    sides = (_best_side(side, theta, covariance, _prior_deviation(side, prior, wins) ** 2) for side in (1, -1))
+    return min(sides, key=lambda found: found[1])[0]
+
+
+def _best_side(side: int, prior: float, covariance: AnyArray, of_prior: float) -> tuple[float, float]:
+    """The mix of that sign with the least variance, and that variance; `of_prior` is what the prior adds at ±1."""
+    base, step = _combination(0, prior)[0], _combination(side, prior)[0] - _combination(0, prior)[0]
+    share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step + of_prior), 0, 1))
+    weights = base + share * step
+    return side * share, float(weights @ covariance @ weights) + of_prior * share**2
+
+
+def _refuse_empty(weights: AnyArray, samples: Sequence[AnyArray], mix: float) -> None:
+    for pair, weight in zip(((0, 1), (0, 2), (2, 1)), weights, strict=True):
+        for sample in pair:
+            if weight and not len(samples[sample]):
+                name = ("positive", "negative", "unlabelled")[sample]
+                raise ValueError(
+                    f"The AUC at mix {mix:g} needs {name} rows and found none. mix='optimal' does without."
+                )

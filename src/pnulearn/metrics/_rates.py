@@ -1,0 +1,351 @@
+"""Rates of decisions from P, N and U: precision, recall, F1, specificity, cost, lift, and gain over the larger class.
+
+Values are maximum-likelihood estimates. Standard errors and intervals are those of the posterior under Jeffreys'
+priors, which covers with ten rows and near 0 and 1, where the delta method and the bootstrap do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pnulearn._arrays import AnyArray
+from pnulearn._intervals.posterior_draws import draw_decisions
+from pnulearn._intervals.posterior_grids import DecisionRates, decision_rates_posterior
+from pnulearn._problem.folds import read_groups
+from pnulearn.metrics._estimate import Estimate, estimate_from_posterior
+from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
+from pnulearn.metrics._variance import decision_shares, loss_samples
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.given import read_prior, read_share
+
+
+def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+    """Share of positives among the rows called positive, in a population with that class prior.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score
+        rows with a score above `threshold` (by default 0; take 0.5 for probabilities) are called positive.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    **options
+        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+
+    Examples
+    --------
+    >>> y = [1] * 10 + [0] * 10 + [None] * 100
+    >>> score = [1] * 8 + [-1] * 2 + [1] * 1 + [-1] * 9 + [1] * 35 + [-1] * 65
+    >>> print(pnu_precision(y, score, prior=0.4))
+    0.8700 ...
+    """
+    return _estimate_rate(_precision, y_true, y_score, prior, **options)
+
+
+def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+    """Share of positives that are called positive, 1 − FNR. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    **options : object
+        Further arguments, passed on.
+    """
+    return _estimate_rate(_recall, y_true, y_score, prior, **options)
+
+
+def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+    """Harmonic mean of precision and recall in a population with that class prior. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    **options : object
+        Further arguments, passed on.
+    """
+    return _estimate_rate(_f1, y_true, y_score, prior, **options)
+
+
+def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+    """Share of negatives that are called negative, 1 − FPR. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    **options : object
+        Further arguments, passed on.
+    """
+    return _estimate_rate(_specificity, y_true, y_score, prior, **options)
+
+
+def pnu_cost(
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, costs: tuple[float, float], **options: Any
+) -> Estimate:
+    """What errors cost per row of the population: c_fn θ FNR + c_fp (1 − θ) FPR. Options as in `pnu_precision`.
+
+    Parameters
+    ----------
+    y_true : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+    prior : float, (float, float), distribution or PriorEstimate
+        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        `pnu_risk`.
+    costs : (float, float)
+        What a positive row that is called negative costs, and a negative one that is called positive.
+    **options : object
+        Further arguments, passed on.
+
+    Examples
+    --------
+    >>> y = [1] * 10 + [0] * 10 + [None] * 100
+    >>> score = [1] * 8 + [-1] * 2 + [1] * 1 + [-1] * 9 + [1] * 35 + [-1] * 65
+    >>> print(pnu_cost(y, score, prior=0.4, costs=(5, 1)))
+    0.4937 ...
+    """
+    missed, alarm = read_costs(costs)
+    return _estimate_rate(lambda _, wrong: missed * wrong[0] + alarm * wrong[1], y_true, y_score, prior, **options)
+
+
+def _estimate_rate(
+    metric: Callable[[AnyArray, AnyArray], AnyArray],
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    prior: float,
+    *,
+    threshold: float | None = None,
+    confidence: float = 0.95,
+    unlabeled: Any = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> Estimate:
+    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
+    rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
+    scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
+    apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
+    share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
+    theta = float(class_prior.mean)
+    value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), theta)))
+    priors, rates, probability = decision_rates_posterior(share, size, class_prior)
+    return estimate_from_posterior(value, metric(*_population_shares(rates, priors)), probability, confidence)
+
+
+def _population_shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:
+    """Shares of the population: true positives; and, in two rows, false negatives and false positives."""
+    return prior * (1 - rates[0]), np.stack([prior * rates[0], (1 - prior) * rates[1]])
+
+
+def _recall(true: AnyArray, wrong: AnyArray) -> AnyArray:
+    return true / (true + wrong[0])
+
+
+def _specificity(true: AnyArray, wrong: AnyArray) -> AnyArray:
+    """Negatives are what is neither a true positive nor a false negative."""
+    return 1 - wrong[1] / (1 - true - wrong[0])
+
+
+def _precision(true: AnyArray, wrong: AnyArray) -> AnyArray:
+    """Zero if nothing is called positive, as in scikit-learn."""
+    called = true + wrong[1]
+    return true / np.where(called > 0, called, 1.0)
+
+
+def _f1(true: AnyArray, wrong: AnyArray) -> AnyArray:
+    return 2 * true / (2 * true + wrong.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Rates of decisions in the population, beside those of answering the larger class every time.
+
+    Parameters
+    ----------
+    error : Estimate
+        Share of rows that are decided wrongly.
+    yardstick : Estimate
+        Error of answering the larger class every time.
+    gain : Estimate
+        yardstick − error, estimated together, because both depend on the prior.
+    precision : tuple of Estimate
+        Share of true ones among the rows that are called a class, by class.
+    recall : tuple of Estimate
+        Share of the rows of a class that are called so, by class.
+    lift : tuple of Estimate
+        Precision over the share of the class, by class: 1 for rows picked at random.
+    called : tuple of float
+        Share of the population that is called each class.
+    chance_better : float
+        Probability that the decisions are better than the yardstick.
+    larger : int
+        Code of the larger class.
+    """
+
+    error: Estimate
+    yardstick: Estimate
+    gain: Estimate
+    precision: tuple[Estimate, ...]
+    recall: tuple[Estimate, ...]
+    lift: tuple[Estimate, ...]
+    called: tuple[float, ...]
+    chance_better: float
+    larger: int
+
+
+def count_decisions(
+    groups: Sequence[AnyArray], called: AnyArray, n_classes: int, weight: AnyArray | None = None
+) -> AnyArray:
+    """How many rows of each group are called which class, (groups, classes).
+
+    Rows of unequal weights count as Kish's effective number (Σ w)² / Σ w².
+
+    Parameters
+    ----------
+    groups : sequence of arrays
+        Row numbers of every class in code order, then of rows drawn from the population.
+    called : array (rows,)
+        The code that every row is called.
+    n_classes : int
+        How many classes there are.
+    weight : array (rows,), optional
+        Weights of the rows.
+
+    Examples
+    --------
+    >>> count_decisions([np.array([0]), np.array([1, 2]), np.array([3])], np.array([0, 1, 0, 1]), 2).tolist()
+    [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    """
+    weight = np.ones(len(called)) if weight is None else weight
+    table = np.zeros((len(groups), n_classes))
+    for row, group in zip(table, groups, strict=True):
+        w = weight[group]
+        if w.any():
+            row += np.bincount(called[group], weights=w, minlength=n_classes) * w.sum() / (w**2).sum()
+    return table
+
+
+def judge_decisions(
+    table: AnyArray, prior: PriorEstimate, error: Estimate | None = None, confidence: float = 0.95
+) -> Quality | None:
+    """Rates of decisions; None if fewer than two groups have rows.
+
+    Parameters
+    ----------
+    table : array (classes + 1, classes)
+        As `count_decisions` gives it.
+    prior : PriorEstimate
+        What is known about the shares of the classes.
+    error : Estimate, optional
+        The error rate, if it was estimated already.
+    confidence : float
+        Confidence level of every interval.
+
+    Examples
+    --------
+    >>> table = np.array([[9.0, 1.0], [2.0, 8.0], [65.0, 35.0]])
+    >>> found = judge_decisions(table, PriorEstimate.known(0.4))
+    >>> print(found.precision[1])
+    0.8700 ± 0.1000, 95 % interval 0.5862 to 0.9672
+    >>> round(found.yardstick.value, 3), found.larger
+    (0.4, 0)
+    """
+    if not _has_enough_groups(table):
+        return None
+    two = table.shape[1] == 2
+    shares, rates, probability = _posterior_of_two(table, prior) if two else _posterior_of_many(table, prior)
+    likely = _fit_two(table, prior) if two else (np.asarray(prior.shares), table[:-1] / _row_sums(table[:-1]))
+    drawn, best = _measures(shares, rates), _measures(*(part[..., None] for part in likely))
+
+    def estimate(values: AnyArray, value: float) -> Estimate:
+        return estimate_from_posterior(value, values, probability, confidence)
+
+    def by_class(name: str) -> tuple[Estimate, ...]:
+        return tuple(map(estimate, drawn[name], best[name][:, 0].tolist()))
+
+    larger = int(np.argmax(likely[0]))
+    wrong, always = 1 - drawn["right"].sum(axis=0), 1 - shares[larger]
+    error = estimate(wrong, 1 - float(best["right"].sum())) if error is None else error
+    yardstick = estimate(always, 1 - float(likely[0][larger]))
+    return Quality(
+        error,
+        yardstick,
+        estimate(always - wrong, yardstick.value - error.value),
+        by_class("precision"),
+        by_class("recall"),
+        by_class("lift"),
+        tuple(_called_shares(table, likely).tolist()),
+        float(probability @ (wrong < always)),
+        larger,
+    )
+
+
+def _has_enough_groups(table: AnyArray) -> bool:
+    """Whether two groups have rows and, if there are more than two classes, every class has."""
+    seen = table.sum(axis=1) > 0
+    return bool(seen.sum() > 1 and (table.shape[1] == 2 or seen[:-1].all()))
+
+
+def _measures(shares: AnyArray, rates: AnyArray) -> dict[str, AnyArray]:
+    """Measures (K, n) from class shares (K, n) and the rates (K, K, n) at which rows of a class are called another."""
+    right = np.einsum("kn,kkn->kn", shares, rates)
+    called = np.einsum("kn,kjn->jn", shares, rates)
+    precision = right / np.where(called > 0, called, 1.0)
+    return {"right": right, "precision": precision, "recall": right / shares, "lift": precision / shares}
+
+
+def _called_shares(table: AnyArray, likely: tuple[AnyArray, AnyArray]) -> AnyArray:
+    """Shares of the population by what they are called: those among U, or those that follow from the rates."""
+    return table[-1] / table[-1].sum() if table[-1].any() else likely[0] @ likely[1]
+
+
+def _row_sums(table: AnyArray) -> AnyArray:
+    return table.sum(axis=1, keepdims=True)
+
+
+def _shares_of_two(table: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Shares of errors among P, of errors among N and of U called positive, and the sizes of the samples."""
+    size = table.sum(axis=1)[[1, 0, 2]]
+    return table[[1, 0, 2], [0, 1, 1]] / np.maximum(size, 1e-300), size
+
+
+def _posterior_of_two(table: AnyArray, prior: PriorEstimate) -> tuple[AnyArray, AnyArray, AnyArray]:
+    theta, (fnr, fpr), probability = decision_rates_posterior(*_shares_of_two(table), prior)
+    return np.stack([1 - theta, theta]), np.array([[1 - fpr, fpr], [fnr, 1 - fnr]]), probability
+
+
+def _fit_two(table: AnyArray, prior: PriorEstimate) -> tuple[AnyArray, AnyArray]:
+    theta = float(prior.mean)
+    fnr, fpr = DecisionRates(*_shares_of_two(table), theta).fit()
+    return np.array([1 - theta, theta]), np.array([[1 - fpr, fpr], [fnr, 1 - fnr]])
+
+
+def _posterior_of_many(table: AnyArray, prior: PriorEstimate) -> tuple[AnyArray, AnyArray, AnyArray]:
+    shares, rates = draw_decisions(table, prior)
+    n_draws = rates.shape[-1]
+    return shares, rates, np.full(n_draws, 1 / n_draws)
