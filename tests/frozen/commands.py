@@ -77,7 +77,6 @@ SESSIONS: dict[str, list[str]] = {
         f"advise {TWO} --width 0.1",
         "label customers.csv --label bought --export labelled.csv",
         "fit labelled.csv --label bought --drop plan --drop score --drop other --kernel linear",
-        "datasets --data empty",
     ],
 }
 
