@@ -55,3 +55,8 @@ def test_three_classes_without_unlabelled_rows_are_judged_by_the_share_weighted_
 def test_ties_go_to_the_lesser_squared_risk():
     table = tabulate({"alpha": [1, 2, 3]}, np.array([0.2, 0.1, 0.1 + 1e-15]), np.array([0.0, 0.5, 0.4]))
     assert table.best == (2,)
+
+
+def test_rounding_breaks_no_tie():
+    table = tabulate({"alpha": [1, 2, 3]}, np.array([0.2, 0.1, 0.1 - 1e-15]), np.array([0.0, 0.5, 0.5 - 1e-15]))
+    assert table.best == (1,)

@@ -19,7 +19,7 @@ from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalProblem, RivalTraining
 
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing below it
-SMALLEST_POSTERIOR = 1e-8
+SMALLEST_POSTERIOR = 1e-5  # raw posteriors are exact to 1e-13; where all of them are nearly nothing, this decides
 
 
 @parameters
@@ -102,7 +102,7 @@ class SMIRClassifier(Rival):
 
 
 def _posteriors(raw: AnyArray) -> AnyArray:
-    """max(0, q) + 10⁻⁸, normalised over the classes."""
+    """max(0, q) + 10⁻⁵, normalised over the classes."""
     positive = np.maximum(raw, 0) + SMALLEST_POSTERIOR
     return positive / positive.sum(axis=1, keepdims=True)
 

@@ -10,6 +10,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.centers import MEDIAN_ROWS, dense
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.memory import free_memory
+from pnulearn._problem.row_keys import row_keys
 
 
 def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
@@ -26,7 +27,7 @@ def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> AnyArray
 def bandwidth_candidates(kernel: str, X: Any, seed: int = 0) -> AnyArray:
     """The kernel's grid for these rows, or for a random thousand if there are more."""
     if X.shape[0] > MEDIAN_ROWS:
-        X = X[np.sort(np.random.default_rng(seed).choice(X.shape[0], MEDIAN_ROWS, replace=False))]
+        X = X[np.argsort(row_keys(X, seed), kind="stable")[:MEDIAN_ROWS]]
     return KERNELS[kernel].grid(dense(X))
 
 

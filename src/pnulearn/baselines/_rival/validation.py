@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.selection import SearchTable
+from pnulearn._learning.selection import TIED_DIGITS, SearchTable
 from pnulearn._learning.tally import Tally, membership
 from pnulearn._problem.folds import assign_folds, read_pairs
 from pnulearn._problem.labels import UNLABELED
@@ -65,6 +65,6 @@ def tabulate(axes: Axes, zero_one: AnyArray, squared: AnyArray) -> SearchTable:
     """All weight on the least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
     shape = tuple(map(len, axes.values()))
     weight = np.zeros(len(zero_one))
-    weight[np.lexsort((squared, zero_one.round(12)))[0]] = 1.0
+    weight[np.lexsort((squared.round(TIED_DIGITS), zero_one.round(TIED_DIGITS)))[0]] = 1.0
     values = {name: np.array(axis, dtype=float) for name, axis in axes.items()}  # no bandwidth becomes NaN
     return SearchTable(values, zero_one.reshape(shape), squared.reshape(shape), weight.reshape(shape))

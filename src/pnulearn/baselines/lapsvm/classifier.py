@@ -16,6 +16,8 @@ from pnulearn.baselines.lapsvm.deformed import DeformedPath, Expand, deformed_on
 from pnulearn.baselines.lapsvm.graph import GraphWeights, laplacian, neighbor_graph
 from pnulearn.baselines.lapsvm.margin import hinge_machine, squared_hinge_machine
 
+MANY = 0.1  # of all pairs: with more neighbours, as equal rows have, dense matrices are faster
+
 MACHINES: dict[str, Callable[..., Any]] = {"squared_hinge": squared_hinge_machine, "hinge": hinge_machine}
 
 
@@ -78,6 +80,8 @@ class LaplacianSVM(Rival):
     def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         smoothness = laplacian(neighbor_graph(training.X, self.n_neighbors, self.graph), self.normalized)
         smoothness /= len(training.codes) ** 2
+        if smoothness.nnz > MANY * len(training.codes) ** 2:
+            smoothness = smoothness.toarray()
         free = training.gram[training.unlabeled] if self.threshold == "prior" else None
         if len(grid) == 1:
             kernels = iter([deformed_once(training.gram, smoothness, training.labeled, **_penalties(grid[0]))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
+from pnulearn._problem.row_keys import row_keys
 from pnulearn.baselines._rival.grid import Candidate, candidates
 from pnulearn.baselines._rival.rival import Parts, Rival
 from pnulearn.baselines._rival.training import RivalTraining
@@ -20,6 +21,8 @@ from pnulearn.baselines.s4vm.separators import Balance, representatives, sample_
 from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM, narrow_columns
 
 TIE = 1e-6  # votes this close to even are left to the supervised SVM
+ROUNDING = 1e-9  # a score that is less is zero, and zero votes for the negative class
+EXACT = 1e-8  # of the supervised SVM's slopes
 STEPS = 100  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
 
 
@@ -80,9 +83,16 @@ class S4VM(Rival):
         return 3 * n_rows**3 + 2 * STEPS * (self.n_starts + 1) * n_rows**2
 
     def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+        # Starts are drawn for rows in the order of their content, so that their order in X does not matter.
+        order = np.lexsort((training.codes, row_keys(training.X, training.seed)))
+        back = np.argsort(order)
+        training = replace(training, X=None, gram=training.gram[np.ix_(order, order)], codes=training.codes[order])
         svms = {C: supervised_svm(training.gram, training.signs, C) for C in {c["C"] for c in grid}}
         columns = narrow_columns(training.gram)
-        return (self._voters(training, candidate, columns, *svms[candidate["C"]]) for candidate in grid)
+        for candidate in grid:
+            parts = self._voters(training, candidate, columns, *svms[candidate["C"]])
+            own = {"dual_coef": parts["dual_coef"][:, back], "transduction": parts["transduction"][back]}
+            yield {**parts, **own}
 
     def _voters(
         self, training: RivalTraining, candidate: Candidate, columns: AnyArray, coef: AnyArray, bias: float
@@ -92,7 +102,7 @@ class S4VM(Rival):
         if len(unlabeled) == 0:
             parts = {"dual_coef": coef[None], "intercept": np.array([bias]), "vote": np.ones(1)}
             return parts | {"worst_case_gain": 0.0, "transduction": self.classes_[training.codes]}
-        supervised = np.where(training.gram[unlabeled] @ coef + bias > 0, 1.0, -1.0)
+        supervised = np.where(training.gram[unlabeled] @ coef + bias > ROUNDING, 1.0, -1.0)
         cost = np.where(signs == 0, float(candidate["C_unlabeled"]), float(candidate["C"]))
         machine = SharedKernelSVM(training.gram, cost, columns)
         mean_label = (signs.sum() + len(unlabeled) * (2 * training.shares[1] - 1)) / len(signs)
@@ -113,7 +123,7 @@ class S4VM(Rival):
     def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
         """The vote, between −1 and 1; an even one is decided by the supervised SVM."""
         scores = gram @ parts["dual_coef"].T + parts["intercept"]
-        vote = np.where(scores > 0, 1.0, -1.0) @ parts["vote"]
+        vote = np.where(scores > ROUNDING, 1.0, -1.0) @ parts["vote"]
         tie_break = TIE * scores[:, -1] / (1 + np.abs(scores[:, -1]))
         return np.where(np.abs(vote) > TIE, vote, 0.0) + tie_break
 
@@ -121,7 +131,7 @@ class S4VM(Rival):
 def supervised_svm(kernel: AnyArray, signs: AnyArray, C: float) -> tuple[AnyArray, float]:
     """Coefficients over all rows (zero for the unlabelled ones) and bias of the SVM of the labelled rows."""
     labeled = np.flatnonzero(signs)
-    machine = SVC(C=C, kernel="precomputed").fit(kernel[np.ix_(labeled, labeled)], signs[labeled])
+    machine = SVC(C=C, kernel="precomputed", tol=EXACT).fit(kernel[np.ix_(labeled, labeled)], signs[labeled])
     coef = np.zeros(len(signs))
     coef[labeled[machine.support_]] = machine.dual_coef_[0]
     return coef, float(machine.intercept_[0])

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn.baselines.s4vm.shared_kernel_svm import GAP, Separators, SharedKernelSVM
+from pnulearn.baselines.s4vm.shared_kernel_svm import GAP, TIED, Separators, SharedKernelSVM
 
 RANDOM_SHARE = 0.8  # of the starts; the others are the supervised labels with every fifth one flipped
 FLIPPED = 0.2
@@ -199,7 +199,15 @@ def _contenders(found: FoundSeparators, n_groups: int) -> AnyArray:
 
 def _different(found: FoundSeparators) -> AnyArray:
     """Numbers of the best separator for each labelling, best objective first."""
-    return _first_of_equals(found.labels, np.argsort(found.objective, kind="stable"))
+    return _first_of_equals(found.labels, _ascending(found.objective))
+
+
+def _ascending(objective: AnyArray) -> AnyArray:
+    """Numbers in ascending order of the objective; those that agree up to rounding stay as they are."""
+    order = np.argsort(objective)
+    place = np.empty(len(objective), dtype=int)
+    place[order] = np.cumsum(np.diff(objective[order], prepend=-np.inf) > TIED * np.abs(objective[order]))
+    return np.argsort(place, kind="stable")
 
 
 def _best_of_groups(candidates: FoundSeparators, n_groups: int, n_each: int) -> AnyArray:
@@ -208,7 +216,7 @@ def _best_of_groups(candidates: FoundSeparators, n_groups: int, n_each: int) -> 
     distance = (candidates.labels.shape[1] - candidates.labels @ candidates.labels.T) / 2
     group = group_by_medoids(distance, n_groups)
     members = [np.flatnonzero(group == k) for k in range(n_groups)]
-    best = [rows[np.argsort(candidates.objective[rows], kind="stable")[:n_each]] for rows in members]
+    best = [rows[_ascending(candidates.objective[rows])[:n_each]] for rows in members]
     return np.sort(np.concatenate(best))
 
 
@@ -233,7 +241,7 @@ def _most_central(distance: AnyArray, rows: AnyArray) -> int:
 
 
 def _rebalance(machine: SharedKernelSVM, found: Separators, unlabeled: AnyArray, balance: Balance) -> FoundSeparators:
-    threshold = balance.thresholds(found.scores[:, unlabeled])
+    threshold = balance.thresholds(found.scores[:, unlabeled]) + machine.tied
     labels = found.labels.copy()
     labels[:, unlabeled] = np.where(found.scores[:, unlabeled] > threshold[:, None], 1.0, -1.0)
     objective = machine.objective(found, labels)

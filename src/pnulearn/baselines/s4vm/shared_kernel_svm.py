@@ -19,6 +19,7 @@ GAP = 1e-3  # relative duality gap at which a separator is good enough
 MOST_STEPS = 300
 STIFF = 3.0  # times ρ where labels stay: small gaps are reached sooner. While they change, a soft ρ finds better ones
 NEGLIGIBLE = 1e-6  # what may be missing of a kernel's diagonal in a step; gaps are those of the whole kernel
+TIED = 1e-5  # single precision does not tell what is closer
 WORTHWHILE = 0.4  # of as many columns as rows
 
 
@@ -90,6 +91,7 @@ class SharedKernelSVM:
         self.cost = cost
         self.floor = 0.1 * kernel.diagonal().mean()
         self.rho = np.maximum(1 / cost, self.floor)
+        self.tied = TIED * min(1.0, float(cost.sum() * kernel.diagonal().max()))  # of scores, of which 1 is a margin
 
     @cached_property
     def _soft(self) -> _Step:
