@@ -1,8 +1,8 @@
-"""AutoPNU: PNU and everyday models under the population's prior, averaged by how they do on held-out rows."""
+"""AutoPNU: PNU and scikit-learn's models under the population's prior, averaged by how they do on held-out rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,8 @@ from sklearn.base import clone
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.centers import dense
-from pnulearn._estimators.adjustment import Adjustment
+from pnulearn._estimators.adjustment import Adjustment, class_scores
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.everyday import EVERYDAY, LEARNERS, PNU, Everyday
-from pnulearn._estimators.functions import Function
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._estimators.prior_adjusted import PriorAdjusted
 from pnulearn._learning.calibration import probabilities
@@ -34,31 +32,69 @@ from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 
+PNU = "pnu"
+
+
+# scikit-learn's models are imported when they are made: whoever fits or loads PNU alone does not wait for them.
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    return ExtraTreesClassifier(100, random_state=seed)
+
+
+def _boosting(seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=50, min_samples_leaf=5, random_state=seed)
+
+
+def _logistic(seed: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def _svm(seed: int) -> Any:
+    from sklearn.svm import SVC
+
+    return SVC(tol=1e-10)  # the default leaves 1e-3 of a score to the order of rows, and is no faster
+
+
+# From a seed to the unfitted scikit-learn model.
+SUPERVISED: dict[str, Callable[[int], Any]] = {
+    "forest": _forest,
+    "boosting": _boosting,
+    "logistic": _logistic,
+    "svm": _svm,
+}
+FOR_TWO_CLASSES = ("svm",)
+LEARNERS = (PNU, *SUPERVISED)
+
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted learner: its name, its part in the average, its own held-out risk, and the function that it learnt."""
+    """A fitted learner: its name, its part in the average, its own held-out risk, and the scikit-learn model."""
 
     name: str
     weight: float
     risk: RiskEstimate | None
-    function: Function | None = None  # PNU is kept as the classifier that it is
+    model: Any = None  # None for PNU, which is `pnu_`
     adjustment: Adjustment | None = None
 
     def shares(self, X: AnyArray) -> AnyArray:
         """Probabilities of every class (n, classes)."""
-        assert self.function is not None
         assert self.adjustment is not None
-        return np.exp(self.adjustment.apply(self.function(X)))
+        return np.exp(self.adjustment.apply(class_scores(self.model, X, self.model.classes_)))
 
 
 class AutoPNU(PartiallyLabeledClassifier):
     """PNU, forest, boosting, logistic regression and SVM under one prior, averaged by their PNU risk.
 
-    Every learner is fitted as it would be alone, the everyday ones by `PriorAdjusted`, and scores rows that it has not
-    learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the effective
-    number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own choice. It
-    costs a fit of PNU to columns as given and as ranks, and a fit for every fold and one more of every other learner.
+    Every learner is fitted as it would be alone, those of scikit-learn by `PriorAdjusted`, and scores rows that it has
+    not learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the
+    effective number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own
+    choice. It costs a fit of PNU to columns as given and as ranks, and a fit for every fold and one more of every other
+    learner.
 
     Parameters
     ----------
@@ -69,8 +105,8 @@ class AutoPNU(PartiallyLabeledClassifier):
     prior : object, optional
         What `PNUClassifier` takes; None estimates it.
     cv : "auto", int, splitter or pairs of row numbers
-        How rows are held out, each once; "auto" is five folds for the everyday learners and what `PNUClassifier` makes
-        of it for PNU.
+        How rows are held out, each once; "auto" is five folds for scikit-learn's learners and what `PNUClassifier`
+        makes of it for PNU.
     sampling : str
         "single_set" if the labelled rows were drawn at random from the population, else "case_control".
     unlabeled : object, optional
@@ -160,7 +196,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         rows = self._read_problem(X, y, sample_weight)
         marked = read_mask(at_random, len(rows.codes))
         rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
-        names = [name for name in names if name == PNU or rows.n_classes <= EVERYDAY[name].most_classes]
+        names = [name for name in names if rows.n_classes == 2 or name not in FOR_TWO_CLASSES]
         if not names:
             raise ValueError(f"learners={self.learners!r} are for two classes and y has {rows.n_classes}. Add 'pnu'.")
         seed = int(read_random_state(self.random_state).randint(2**31))
@@ -177,7 +213,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         order = np.lexsort((rows.weight, rows.codes, row_keys(rows.X, seed, rows.weight)))
         common = {"prior": prior, "sampling": self.sampling, "random_state": seed}
         fitted = [
-            self._fit_pnu(rows, common) if name == PNU else self._fit_everyday(EVERYDAY[name], rows, order, common)
+            self._fit_pnu(rows, common) if name == PNU else self._fit_supervised(name, rows, order, common)
             for name in names
         ]
         held_out = [_held_out_shares(model, rows) for model in fitted]
@@ -189,13 +225,13 @@ class AutoPNU(PartiallyLabeledClassifier):
         own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
 
-    def _fit_everyday(self, learner: Everyday, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
+    def _fit_supervised(self, name: str, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
         """Fitted to rows in an order that hangs on their content alone, with rounding taken out of them.
 
         Trees cut between values that differ in the last digit, and sums of gradients hang on the order of rows.
         """
         folds = FOLDS if isinstance(self.cv, str) else own_splits(self.cv, rows.codes, order) or self.cv
-        model = PriorAdjusted(learner.make(common["random_state"]), cv=folds, **common)
+        model = PriorAdjusted(SUPERVISED[name](common["random_state"]), cv=folds, **common)
         labels = Labels(np.arange(rows.n_classes), rows.codes[order])  # in the order of codes
         model.fit(merge_values(rows.X[order]), labels, None if (rows.weight == 1).all() else rows.weight[order])
         if hasattr(model, "validation_scores_"):
@@ -219,8 +255,7 @@ class AutoPNU(PartiallyLabeledClassifier):
             if name == PNU:
                 self.pnu_ = model
             else:
-                kept = EVERYDAY[name].keep(model.estimator_)
-                member = replace(member, function=kept, adjustment=model.adjustment_)
+                member = replace(member, model=model.estimator_, adjustment=model.adjustment_)
             self.members_.append(member)
         self._judge(rows, found, cross)
 

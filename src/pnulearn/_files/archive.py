@@ -43,7 +43,7 @@ def read_archive(
     path: str | os.PathLike[str] | BinaryIO, dataclasses: tuple[type, ...] = ()
 ) -> tuple[str, dict[str, Any]]:
     """The kind and content of a file, by path or open; `dataclasses` are the types it may hold."""
-    types = {cls.__name__: cls for cls in dataclasses}
+    types = _Types(path, dataclasses)
     with refuse_damage(path), _open(path) as file:
         members, header = _read_header(path, file)
         names = list(_array_names(header["content"]))
@@ -114,6 +114,20 @@ def _array_names(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _array_names(item)
+
+
+class _Types(dict[str, type]):
+    """The dataclasses that a file may hold, by name; others are those of another version."""
+
+    def __init__(self, path: Any, dataclasses: tuple[type, ...]):
+        super().__init__({cls.__name__: cls for cls in dataclasses})
+        self.path = path
+
+    def __missing__(self, name: str) -> type:
+        raise ModelFileError(
+            f"{shown(self.path)} holds a {name}, which this version of pnulearn does not read: another version wrote "
+            "it (one before 0.2.0 if it is an AutoPNU). Fit and save the model again."
+        )
 
 
 def _decode(value: Any, arrays: dict[str, AnyArray], types: dict[str, type]) -> Any:
