@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
-from pnulearn.baselines.lapsvm.graph import laplacian, neighbor_graph
+from pnulearn.baselines._lapsvm import laplacian, neighbor_graph
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
-from pnulearn.baselines.s4vm.classifier import S4VM, safest_labels, supervised_svm
+from pnulearn.baselines._s4vm import S4VM, safest_labels, supervised_svm
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 12, 112

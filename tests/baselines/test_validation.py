@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
 from pnulearn._learning.tally import validation_mix
-from pnulearn.baselines._rival.validation import judge, split_folds, tabulate
+from pnulearn.baselines._base import judge, split_folds, tabulate
 from pnulearn.risks import empirical_risk, pnu
 
 rng = np.random.default_rng(0)

@@ -16,9 +16,9 @@ from pnulearn._estimators.adjustment import Adjustment
 from pnulearn._estimators.auto import PNU, SUPERVISED, AutoPNU, Member
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.saving import PLAIN, contents, restore, warn_of_other_scikit_learn
+from pnulearn._files.archive import refuse_other_types
 from pnulearn._files.errors import ModelFileError
-from pnulearn._files.shapes import refuse_other_types
-from pnulearn._machine.extras import import_extra
+from pnulearn._machine import import_extra
 from pnulearn.priors.estimate import PriorEstimate
 
 KIND = "AutoPNU"

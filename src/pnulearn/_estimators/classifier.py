@@ -14,8 +14,7 @@ from pnulearn._estimators.notebook import learnt_table
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier, read_held_out
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
-from pnulearn._files.kinds import MODEL
-from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._learning.at_costs import learn_at_costs
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments

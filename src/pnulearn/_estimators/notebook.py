@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._machine.notebook import show_facts
+from pnulearn._html import show_facts
 
 
 def learnt_table(model: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
-from pnulearn._machine.memory import free_memory
+from pnulearn._machine import free_memory
 from pnulearn._problem.samples import Samples
 
 NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._machine.notebook import show_rows
+from pnulearn._html import show_rows
 
 NEGLIGIBLE = 1e-3
 TIED_DIGITS = 9  # risks and weights that agree to so many digits are equal: the rest differs between processors

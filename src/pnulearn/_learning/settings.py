@@ -13,7 +13,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._basis.views import COLUMNS, GIVEN
 from pnulearn._learning.progress import check_verbose
-from pnulearn._machine.threads import check_n_jobs
+from pnulearn._machine import check_n_jobs
 from pnulearn._numbers import read_numbers
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state

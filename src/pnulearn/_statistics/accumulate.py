@@ -8,7 +8,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
-from pnulearn._machine.memory import free_memory
+from pnulearn._machine import free_memory
 from pnulearn._statistics.blocks import BLOCK_ROWS, Block
 from pnulearn._statistics.design import Design
 from pnulearn._statistics.packing import triangle

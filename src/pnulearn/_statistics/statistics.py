@@ -13,8 +13,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import dump_archive, read_archive, write_archive
 from pnulearn._files.errors import ModelFileError, refuse_damage
-from pnulearn._files.kinds import STATISTICS
-from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.outputs import STATISTICS, Output, check_outputs
 from pnulearn._solvers.moments import Moments
 from pnulearn._statistics.accumulate import Accumulator, zero_sums
 from pnulearn._statistics.blocks import ArrayBatch, blocks_of

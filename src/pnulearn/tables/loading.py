@@ -20,8 +20,7 @@ from pnulearn._estimators.pipelines import flatten, rebuild
 from pnulearn._estimators.saving import LEARNT_TYPES, restore
 from pnulearn._files.archive import read_archive, write_archive
 from pnulearn._files.errors import ModelFileError, refuse_damage
-from pnulearn._files.kinds import MODEL
-from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn.tables.kinds import TYPES
 from pnulearn.tables.model import KIND, FitRecord, TableModel
 from pnulearn.tables.plan import ColumnPlan
@@ -115,7 +114,7 @@ def load_table_model(path: str | Path) -> TableModel:
 def _network(content: dict[str, Any]) -> Any:
     """Networks need PyTorch, which only those pay for who load one."""
     from pnulearn.torch import PNUNetClassifier
-    from pnulearn.torch.saving import restore as restore_network
+    from pnulearn.torch._saving import restore as restore_network
 
     return restore_network(PNUNetClassifier, content)
 
