@@ -15,8 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import pnulearn
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn.__main__ import main
-from pnulearn._estimators.auto import LEARNERS, SUPERVISED
-from pnulearn._estimators.auto_saving import KIND, TREES, auto_contents
+from pnulearn._estimators.auto import KIND, LEARNERS, SUPERVISED, TREES, auto_contents
 from pnulearn._files.archive import write_archive
 from pnulearn._files.errors import ModelFileError
 from pnulearn._learning.tally import validation_mix

@@ -16,8 +16,8 @@ from pnulearn.plots._style import CODES, COLORS, WORDS, Display, keep_axes, open
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pnulearn._estimators.base import PartiallyLabeledClassifier
     from pnulearn._estimators.classifier import PNUClassifier
-    from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 
 
 # The boundary of a classifier of two columns.

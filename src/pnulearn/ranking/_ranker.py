@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS, choose_basis
-from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
+from pnulearn._estimators.base import PartiallyLabeledClassifier
 from pnulearn._learning.judging import allow_for_changes
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._machine import one_blas_thread

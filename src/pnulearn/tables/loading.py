@@ -10,10 +10,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn._estimators.auto import AutoPNU
-from pnulearn._estimators.auto_saving import KIND as AUTO
-from pnulearn._estimators.auto_saving import TYPES as AUTO_TYPES
-from pnulearn._estimators.auto_saving import auto_contents, restore_auto
+from pnulearn._estimators.auto import KIND as AUTO
+from pnulearn._estimators.auto import TYPES as AUTO_TYPES
+from pnulearn._estimators.auto import AutoPNU, auto_contents, restore_auto
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.pipelines import KIND as PIPELINE
 from pnulearn._estimators.pipelines import flatten, rebuild

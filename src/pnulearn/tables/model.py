@@ -13,8 +13,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU
-from pnulearn._estimators.auto_saving import auto_contents
+from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU, auto_contents
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import refuse_other_types, write_archive

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier, read_held_out
+from pnulearn._estimators.base import PartiallyLabeledClassifier, read_held_out
 from pnulearn._files.archive import write_archive
 from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._learning.calibration import fit_slope, probabilities, score_calibration
