@@ -136,3 +136,17 @@ def test_few_rows_are_solved_in_their_span_with_the_same_minimum(problems, risk)
         in_coefficients = problem.minimize(terms, alpha, start=(np.zeros(40), 0.0))
         assert_allclose(found.coef, in_coefficients.coef, atol=1e-5)
         assert problem.minimize(terms, alpha, start=found.vector).n_iter == 0
+
+
+def test_a_hessian_of_another_penalty_sends_no_intercept_away(problems):
+    """Few positive rows pull scores so far that no other row bends."""
+    for seed in range(20):
+        features, shares = problems.rows(2, 2, 76, 4, seed)
+        terms = objective(risks.pu(0.99), LOSSES["logistic"], shares)
+        matrix = FeatureMatrix(features, True)
+        used = SmoothProblem(matrix)
+        used.minimize(terms, 0.1)
+        found, fresh = used.minimize(terms, 0.01), SmoothProblem(matrix).minimize(terms, 0.01)
+        assert found.converged
+        scores = matrix.scores(fresh.coef, fresh.intercept)
+        assert_allclose(matrix.scores(found.coef, found.intercept), scores, atol=1e-8 * np.abs(scores).max())

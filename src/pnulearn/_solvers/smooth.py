@@ -22,6 +22,7 @@ POLISHED = 1e-10  # of the scores: the last step
 MAX_STEPS, MAX_POLISH = 200, 20
 MAX_STEPS_LBFGS = 5000
 CG_TOLERANCE = 1e-4
+FAR = 3.0  # times the scores: from there on a step has to lower the objective
 KEEP_HESSIAN = 0.7  # a step with an old Hessian must shrink the gradient to this share
 
 
@@ -38,8 +39,9 @@ class SmoothProblem:
     def __init__(self, matrix: FeatureMatrix):
         self.matrix = matrix
         self.tolerance = TOLERANCE * max(1.0, float(np.abs(matrix.features).max(initial=0)), float(matrix.intercept))
-        self._in_coefficients = _Newton(CoefficientSpace(matrix), self.tolerance)
-        self._in_rows = _Newton(RowSpace(matrix), self.tolerance) if matrix.wide and not matrix.intercept else None
+        self._in_coefficients = _Newton(CoefficientSpace(matrix), self.tolerance, intercept=matrix.intercept)
+        wide = matrix.wide and not matrix.intercept
+        self._in_rows = _Newton(RowSpace(matrix), self.tolerance, intercept=False) if wide else None
 
     def minimize(
         self, objective: Objective, alpha: float, start: tuple[AnyArray, float] | AnyArray | None = None
@@ -104,18 +106,21 @@ def _bends(loss: Loss) -> bool:
 class _Newton:
     """Newton's method in a space; the last Hessian is kept, within a problem and from one problem to the next."""
 
-    def __init__(self, space: Space, tolerance: float):
-        self.space, self.tolerance = space, tolerance
+    def __init__(self, space: Space, tolerance: float, *, intercept: bool):
+        self.space, self.tolerance, self.intercept = space, tolerance, intercept
         self._factor: Any = None
+        self._alpha = np.nan
 
     def run(self, objective: Objective, alpha: float, v: AnyArray) -> tuple[AnyArray, int, bool]:
         """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since.
 
-        A full step that shrinks the gradient of a convex objective enough needs no look at the objective itself.
+        A full step, not too far, that shrinks the gradient of a convex objective needs no look at the objective itself.
         """
         space, convex = self.space, objective.loss.convex
         here = _Place.at(space, objective, alpha, v, space.scores(v))
-        renew = not convex  # which minimum is found must not depend on what was solved before
+        # Which minimum is found must not depend on what was solved before; and with an intercept, which has no penalty,
+        # a Hessian of another alpha may send scores far away.
+        renew, self._alpha = not convex or (self.intercept and alpha != self._alpha), alpha
         broad = False
         pairs: list[_Pair] = []
         for n_iter in range(MAX_STEPS):
@@ -128,7 +133,8 @@ class _Newton:
             step, along = self._direction(here.gradient, pairs)
             length = 1.0
             there = _Place.at(space, objective, alpha, here.v + step, here.scores + along) if convex else None
-            if there is None or not there.size <= KEEP_HESSIAN * here.size:
+            far = np.abs(along).max() > FAR * (1 + np.abs(here.scores).max())  # an old Hessian may know nothing here
+            if there is None or far or not there.size <= KEEP_HESSIAN * here.size:
                 length = self._step_length(objective, alpha, here, step, along)
                 if length < SHORTEST_STEP and (broad or not convex) and not pairs:
                     break
