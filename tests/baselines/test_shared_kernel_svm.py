@@ -105,13 +105,16 @@ def test_the_best_bias_is_the_middle_of_a_gap():
     assert_allclose(best_bias(np.array([[-3.0, 5.0]]), np.array([[-1.0, 1.0]]), np.ones(2)), [-1.0])
 
 
+@pytest.mark.parametrize("few", [0, 60])
 @pytest.mark.parametrize("bandwidth", [0.3, 10.0])
-def test_a_step_by_few_columns_is_the_step_of_the_whole_kernel(bandwidth):
+def test_a_step_by_few_columns_is_the_step_of_the_whole_kernel(bandwidth, few, monkeypatch):
+    monkeypatch.setattr("pnulearn.baselines._s4vm.FEW", few)
     rows = np.random.default_rng(0).normal(size=(60, 2))
     machine = SharedKernelSVM(rbf_kernel(rows, gamma=0.5 / bandwidth**2), np.repeat([1.0, 10.0], 30))
     target = np.random.default_rng(1).normal(size=(3, 60))
     found = np.empty((3, 60), dtype=np.float32)
     for step, rho in ((machine._soft, machine.rho), (machine._stiff, STIFF * machine.rho)):
+        assert step.rho.dtype == (float if few else np.float32)
         step.apply(target.astype(np.float32), found)
         assert len(step.matrix) == (2 if bandwidth == 10.0 else 1)
         assert_allclose(found, target @ machine._double(rho).matrix[0], atol=1e-4)
