@@ -65,7 +65,7 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
             lambda: pnulearn.estimate_prior(X, y).plot(),
         ],
         "onnx": [lambda: pnulearn.onnx.to_onnx(model), lambda: pnulearn.onnx.save_onnx(model, folder / "m.onnx")],
-        "skops": [],
+        "skops": [lambda: pnulearn.save(pnulearn.AutoPNU(("logistic",), prior=0.3).fit(X, y), folder / "auto.pnu")],
         "excel": [],  # read through pyarrow, which is asked for first
         "torch": [lambda: pnulearn.torch],
         "label": [lambda: import_module("pnulearn.labeling.server")],

@@ -213,6 +213,7 @@ def test_the_command_line_fits_reports_and_predicts(learner, table, tmp_path, ca
 
 
 def test_options_of_pnu_are_refused_for_others(table, capsys):
+    pytest.importorskip("typer")
     assert run("fit", table, "--label", "bought", "--learner", "svm", "--kernel", "linear") != 0
     assert "--kernel is for --learner pnu or auto" in " ".join(capsys.readouterr().err.replace("│", "").split())
 

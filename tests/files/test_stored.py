@@ -20,7 +20,7 @@ def test_every_stored_model_is_tried():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.filterwarnings("default:This AutoPNU was saved with scikit-learn")
+@pytest.mark.filterwarnings("default:This \\w+ was saved with scikit-learn")
 def test_a_stored_model_answers_as_it_did(name):
     if "auto" in name:
         pytest.importorskip("skops")

@@ -377,10 +377,20 @@ def restore_auto(content: dict[str, Any]) -> AutoPNU:
     """The model with these contents; values that do not go together are refused."""
     model = AutoPNU(**content["parameters"])
     model.__dict__.update(content["learnt"])
-    models = _load(content["models"], content["scikit-learn"])
-    model.members_ = [Member(**member, model=models.get(member["name"])) for member in content["members"]]
     model.pnu_ = None if content["pnu"] is None else restore(PNUClassifier, content["pnu"])
-    refuse_broken(model)
+    saved_with = content["scikit-learn"]
+    warn_of_other_scikit_learn("AutoPNU", saved_with)
+    try:
+        models = _load(content["models"])
+        model.members_ = [Member(**member, model=models.get(member["name"])) for member in content["members"]]
+        refuse_broken(model)
+    except Exception as error:
+        if isinstance(error, ImportError) or saved_with == version("scikit-learn"):
+            raise
+        raise ModelFileError(
+            f"This AutoPNU was saved with scikit-learn {saved_with}, and version {version('scikit-learn')} cannot use "
+            f"its models ({error}). Install scikit-learn {saved_with}, or fit the model again."
+        ) from error
     return model
 
 
@@ -417,7 +427,7 @@ def _dump(models: dict[str, Any]) -> AnyArray | None:
     return np.frombuffer(skops.io.dumps(models), dtype=np.uint8)
 
 
-def _load(packed: AnyArray | None, saved_with: str) -> dict[str, Any]:
+def _load(packed: AnyArray | None) -> dict[str, Any]:
     """The models in these bytes. skops makes scikit-learn's classes and the nodes of trees, and nothing else."""
     if packed is None:
         return {}
@@ -425,18 +435,9 @@ def _load(packed: AnyArray | None, saved_with: str) -> dict[str, Any]:
         import skops.io
     content = packed.tobytes()
     _refuse_compressed(content)
-    warn_of_other_scikit_learn("AutoPNU", saved_with)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InconsistentVersionWarning)  # one for every tree; we have warned
-            return skops.io.loads(content, trusted=TREES)
-    except Exception as error:
-        if saved_with == version("scikit-learn"):
-            raise
-        raise ModelFileError(
-            f"This AutoPNU was saved with scikit-learn {saved_with}, and version {version('scikit-learn')} cannot read "
-            f"its models ({error}). Install scikit-learn {saved_with}, or fit the model again."
-        ) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # one for every tree; `restore_auto` has warned
+        return skops.io.loads(content, trusted=TREES)
 
 
 def _refuse_compressed(content: bytes) -> None:

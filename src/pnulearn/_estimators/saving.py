@@ -54,7 +54,7 @@ def warn_of_other_scikit_learn(what: str, saved_with: str) -> None:
             f"This {what} was saved with scikit-learn {saved_with} and is used with {version('scikit-learn')}: compare "
             "a few of its predictions.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 
