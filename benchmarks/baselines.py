@@ -1,8 +1,8 @@
 """Seconds per fit of the rivals, and what sharing a factorisation over the grid saves.
 
-    python benchmarks/rivals.py                       # Gaussian blobs
-    PNULEARN_DATA=folder python benchmarks/rivals.py  # banana, spambase and waveform from a folder of npz with X, y
-    python benchmarks/rivals.py large [5000]          # that many unlabelled rows: seconds and peak memory
+    python benchmarks/baselines.py                       # Gaussian blobs
+    PNULEARN_DATA=folder python benchmarks/baselines.py  # banana, spambase and waveform from a folder of npz with X, y
+    python benchmarks/baselines.py large [5000]          # that many unlabelled rows: seconds and peak memory
 
 One BLAS thread; CPU time, because wall time on a shared machine measures the neighbours.
 """
