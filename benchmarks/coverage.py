@@ -1,4 +1,4 @@
-"""Do the intervals of `pnu_risk` hold the truth when the prior is estimated too, whatever the model?
+"""Coverage of the intervals of `pnu_risk` for any model when the prior is estimated too.
 
     PNULEARN_DATA=folder OPENBLAS_NUM_THREADS=1 python benchmarks/coverage.py rows.jsonl --draws 5 > table.md
 
@@ -108,7 +108,7 @@ def error_rate(scores: Array, labels: Array, prior: float) -> float:
 
 def report(rows: list[dict]) -> str:
     parts = [
-        f"{len(rows)} draws of rows to judge with, {len({row['set'] for row in rows})} sets. Errors in points.",
+        f"{len(rows)} draws of evaluation rows, {len({row['set'] for row in rows})} sets. Errors in points.",
         "\n".join(by_labels(rows)),
         "\n".join(by_model(rows)),
         "\n".join(by_prior(rows)),

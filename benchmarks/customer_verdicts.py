@@ -1,10 +1,10 @@
-"""Does the first screen of `pnulearn fit` tell the truth? The customers of a German Excel export, labels drawn again.
+"""The verdict of `pnulearn fit` compared with the truth: customers of a German Excel export, labels redrawn.
 
     python benchmarks/customer_verdicts.py [--draws 50] writes results/customer-verdicts.md
 
-5,000 rows of which 25 buyers and 15 others have a label; the model is judged on 20,000 rows that it has not seen. The
+5,000 rows of which 25 buyers and 15 others have a label; the model is evaluated on 20,000 other rows. The
 rows of the table stay, the labels are drawn again. Every fit is appended to results/rows/customer-verdicts.jsonl when
-it is done, and a second run goes on where the first stopped.
+it is done, and a second run continues where the first stopped.
 """
 
 from __future__ import annotations
@@ -73,17 +73,17 @@ def run(draws: int) -> None:
 
 def report(rows: list[dict]) -> str:
     lines = [
-        "# What `pnulearn fit` says about a customer table, and what is true",
+        "# The verdict of `pnulearn fit` on a customer table, compared with the truth",
         "",
-        f"{N_ROWS:,} customers as a German Excel export writes them, {N_POSITIVE} buyers and {N_NEGATIVE} others "
-        f"labelled, {N_NEW:,} new rows to judge by; labels drawn again, the rows stay. No option but `--label` and, "
-        "where the first column says so, what is known about the share of buyers, which is a quarter. "
-        "`python benchmarks/customer_verdicts.py` goes on where the last run stopped.",
+        f"{N_ROWS:,} customers in a German Excel export, {N_POSITIVE} buyers and {N_NEGATIVE} others "
+        f"labelled, {N_NEW:,} test rows; labels are redrawn, the rows stay. The only options are `--label` and, "
+        "where the first column has one, knowledge about the share of buyers, which is a quarter. "
+        "`python benchmarks/customer_verdicts.py` continues where the last run stopped.",
         "",
         f"Columns used: {', '.join(f'{name} ({kind})' for name, kind in rows[0]['columns'].items())}.",
         "",
-        "| share of buyers | draws | error, % | said | always the larger class | 95 % interval holds the error | "
-        "precision | recall | mean width, points |",
+        "| share of buyers | draws | error, % | estimated | always the larger class | "
+        "95 % coverage: error | precision | recall | mean width, points |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for way in {row["way"]: None for row in rows}:
@@ -98,7 +98,7 @@ def report(rows: list[dict]) -> str:
         )
     lines += [
         "",
-        "What the first sentence is, and how often the model then is better than always answering the larger class:",
+        "The first words of the verdict, and how often the model is better than always answering the larger class:",
         "",
         "| share of buyers | first words | draws | better than the larger class | mean error, % |",
         "|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Does the judge keep its promises on real frozen models? Cover of every metric, the helper, compare, ppi-python.
+"""Coverage of the intervals of every metric, the gain by a helper, compare and ppi-python: fixed models, real data.
 
     PNULEARN_DATA=folder python benchmarks/judge_frozen.py rows.jsonl --blocks 1 > results/judge.md
 

@@ -1,4 +1,4 @@
-"""Is the judge honest? Bias, reported standard errors and coverage of intervals, by redrawing the validation rows.
+"""Bias, reported standard errors and coverage of `pnu_risk` and other metrics, by redrawing the validation rows.
 
     python benchmarks/judge_monte_carlo.py [--redraws 5000] [--jobs 1]
 
@@ -61,7 +61,7 @@ def estimates(loss: Loss, scores: list[np.ndarray], names: list[str]) -> Iterato
 
 
 def cross_fitted(loss: Loss, scores: list[np.ndarray], folds: int = 5) -> float:
-    """An exactly unbiased rival of "optimal": every fold is judged at the mix that the other folds choose."""
+    """An exactly unbiased alternative to "optimal": every fold uses the mix that the other folds choose."""
     rng = np.random.default_rng(0)
     samples = [LossSample.of(loss_pairs(g, loss)) for g in scores]
     places = [rng.permutation(len(g)) % folds for g in scores]
@@ -80,7 +80,7 @@ def _part(sample: LossSample, rows: np.ndarray) -> LossSample:
 
 
 def cross_fit_row(name: str, redraws: int) -> str:
-    """Bias and spread of "optimal" and of its cross-fitted rival."""
+    """Bias and spread of "optimal" and of its cross-fitted alternative."""
     loss, rng = LOSSES[name], np.random.default_rng(3)
     draws = [draw(rng, SMALL) for _ in range(redraws)]
     found = np.array([[*_values(loss, scores), cross_fitted(loss, scores)] for scores in draws])

@@ -14,14 +14,14 @@ DRAWS = 20  # of a cell in a block
 Rows = list[dict[str, Any]]
 Sums = dict[tuple[Any, ...], dict[str, float]]
 WORDS = """
-Cover: share of draws in which the 95 % interval holds the truth; a cell is a model, a prior and a number of labels. The
-worst of 36 cells is low by chance alone: a cover of .95 is seen as .95 minus about two and a half times √(.05 / draws).
-How intervals of average precision, AUC and the best threshold are made was chosen on the sets phoneme and spambase.
+Cover: share of draws in which the 95 % interval contains the truth; a cell is a model, a prior and a number of labels.
+The worst of 36 cells is low by chance alone: a cover of .95 is seen as .95 minus about 2.5 √(.05 / draws).
+The methods for intervals of average precision, AUC and the best threshold were chosen on the sets phoneme and spambase.
 """
 HELPER_WORDS = """
 Mean squared error over that of the labels alone, of all three models together. In brackets the least variance that any
 combination of the labels with the model's and the helper's decisions can reach, every rate being known beforehand (an
-oracle; computed, not drawn): with these 1,000 unlabelled rows, and with as many as one likes. Where it lies above
+oracle; computed, not simulated): with these 1,000 unlabelled rows, and with unlimited ones. Where it is above
 the aim of .6, .35 and .2 at prior 1/2, the aim is out of reach for that number of rows.
 """
 
@@ -49,21 +49,21 @@ def report(rows: Rows) -> str:
     for row in rows:
         by_part[row["part"]].append(row)
     metrics = by_part["metrics"] + by_part["unknown"]
-    lines = ["# The judge on frozen models", ""]
-    lines += ["Written by `python benchmarks/judge_frozen.py`, which says what was done."]
+    lines = ["# Coverage of intervals for fixed models", ""]
+    lines += ["Written by `python benchmarks/judge_frozen.py`, which describes the protocol."]
     heads = ["metric", "prior", "draws", "cover", "worst of the cells", "draws there"]
-    lines += table("Cover of 95 % intervals", WORDS, heads, covers(metrics + by_part["threshold"]))
+    lines += table("Coverage of 95 % intervals", WORDS, heads, covers(metrics + by_part["threshold"]))
     lines += ["", unlikely(metrics + by_part["threshold"])]
     heads = ["prior", "labels of each class", "U alone", *(f"helper right in {a:.0%}" for a in ACCURACIES), "widths"]
-    lines += table("What a helper is worth", HELPER_WORDS, heads, helped(metrics, by_part["oracle"]))
+    lines += table("Gain by a second model (helper)", HELPER_WORDS, heads, helped(metrics, by_part["oracle"]))
     heads = ["models", "prior", "labels of each class", "draws", "cover", "right verdicts", "McNemar"]
     lines += table("Which of two models is better", "", heads, compared(by_part["compare"]))
     heads = ["model", "prior", "wished width", "labels of each class", "mean width", "cover"]
     words = "Labels as `pnulearn advise --width` asks for, 1,000 unlabelled rows."
-    lines += table("How many labels a width takes", words, heads, widths(by_part["width"]))
+    lines += table("Number of labels for a given width", words, heads, widths(by_part["width"]))
     heads = ["helper right", "prior", "labels", "cover: ours, ppi", "root mean square error", "width"]
     words = "Labels drawn at random, the same draws; the prior is not given."
-    lines += table("Beside ppi-python", words, heads, beside_ppi(by_part["ppi"]))
+    lines += table("Compared with ppi-python", words, heads, beside_ppi(by_part["ppi"]))
     return "\n".join(lines)
 
 
@@ -85,7 +85,7 @@ def unlikely(rows: Rows, cover: float = 0.93, level: float = 0.001) -> str:
         for key, cell in cells.items()
         if binom.cdf(cell["hits"], cell["draws"], cover) < level
     ]
-    words = f"Of {len(cells)} cells {len(found)} hold the truth so seldom that it would happen in fewer than one of "
+    words = f"Of {len(cells)} cells {len(found)} contain the truth so rarely that it would happen in fewer than one of "
     return f"{words}{1 / level:,.0f} runs if they covered {cover:g}{': ' if found else '.'}{'; '.join(found)}"
 
 

@@ -42,8 +42,8 @@ def page(rows: list[Row], learner: str) -> str:
         if some:
             parts += [f"## {title}", f"{', '.join(names)}; {count(some)} runs.", *tables(some)]
     parts += [
-        *("## Labels that an error takes", needed_labels(rows)),
-        *("## Labels that the prior takes", needed_for_prior(rows)),
+        *("## Number of labels to reach an error", needed_labels(rows)),
+        *("## Number of labels to know the prior", needed_for_prior(rows)),
         *("## By set, after 60 labels", by_set(rows)),
     ]
     return "\n\n".join(parts)
@@ -66,16 +66,13 @@ def tables(rows: list[Row]) -> Iterator[str]:
     )
     gain = [difference(rows, n) for n in numbers]
     yield table("labels", numbers, [("mixture less random, with standard error", gain)])
-    yield "Cover of the stated error and of the stated share of positives, and the mean half-width of either:"
+    yield "Coverage of the intervals of the error and of the share of positives, and their mean half-width:"
     yield table("labels", numbers, list(cover_lines(rows)))
-    yield (
-        "Standard deviation of the distance from the truth, in the standard errors behind the intervals (1 if a single "
-        "look at them were honest):"
-    )
+    yield ("Standard deviation of the error of the estimate, in reported standard errors (1 if these are right):")
     yield table("labels", numbers, list(spread_lines(rows)))
-    yield "Stopping when the error's interval is as narrow as wished for (looking at the numbers of labels above):"
+    yield "Stopping when the error's interval is as narrow as the goal (checked at the numbers of labels above):"
     yield table("wished", [f"± {100 * width:.0f} %" for width in WIDTHS], list(stop_lines(rows)))
-    yield "Distance of the prior in use from the truth (stated with an interval by the first two only):"
+    yield "Absolute error of the prior in use (only the first two methods give an interval):"
     yield table(
         "labels", numbers, [(METHODS[m], [number(mean(rows, m, n, "prior")) for n in numbers]) for m in present(rows)]
     )

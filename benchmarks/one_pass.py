@@ -1,8 +1,8 @@
-"""One pass over millions of rows: speed against the hardware floor, memory, growth; and where rivals stop.
+"""One pass over millions of rows: speed against the hardware floor, memory, growth; and where baselines stop.
 
-    python benchmarks/one_pass.py                            2 and 10 million rows, then the rivals (2 GB of disk)
-    python benchmarks/one_pass.py --rows 0.5 1 --rivals 0    smaller
-    python benchmarks/one_pass.py --rows 1 3 --rivals 0 --bandwidths 1 6    one bandwidth, and the default of six
+    python benchmarks/one_pass.py                            2 and 10 million rows, then the baselines (2 GB of disk)
+    python benchmarks/one_pass.py --rows 0.5 1 --baselines 0    smaller
+    python benchmarks/one_pass.py --rows 1 3 --baselines 0 --bandwidths 1 6    one bandwidth, and the default of six
 
 Data are made on the spot: 50 columns, 30 % positives that differ in mean and spread, 1 % labelled rows in equal numbers
 of both classes. Every measurement is a process of its own with one BLAS thread, so that peak memory is its own. The
@@ -30,8 +30,8 @@ COLUMNS = [f"x{j}" for j in range(50)]
 PRIOR, LABELED = 0.3, 0.01
 ROWS_AT_ONCE = 250_000
 CENTERS = 500
-RIVAL_SIZES = (2_000, 10_000, 50_000, 200_000, 1_000_000)
-RIVAL_SECONDS, RIVAL_BYTES = 120, 8 << 30
+BASELINE_SIZES = (2_000, 10_000, 50_000, 200_000, 1_000_000)
+BASELINE_SECONDS, BASELINE_BYTES = 120, 8 << 30
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -115,9 +115,9 @@ def one_pass(folder: str, n_jobs: str, bandwidths: str) -> dict:
 
 
 def in_memory(name: str, n: str) -> dict:
-    """Ours or a rival on n rows in memory."""
+    """Ours or a baseline on n rows in memory."""
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (RIVAL_BYTES, RIVAL_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (BASELINE_BYTES, BASELINE_BYTES))
     from sklearn.linear_model import SGDClassifier
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
@@ -193,14 +193,14 @@ def growth(millions: list[float], bandwidths: list[int], threads: list[int]) -> 
         print(f"\n{k} bandwidths: {large / small:g} times the rows take {many / one:.2f} times the CPU of the pass.")
 
 
-def rivals() -> None:
+def baselines() -> None:
     print(f"\n{'rows':>9} {'method':>18} {'seconds':>8} {'peak MB':>8} {'error':>6}")
     stopped: set[str] = set()
-    for n in RIVAL_SIZES:
+    for n in BASELINE_SIZES:
         for name in ("pnulearn", "SelfTraining(SGD)", "LabelSpreading"):
             if name in stopped:
                 continue
-            r = measure("in_memory", name, str(n), timeout=RIVAL_SECONDS)
+            r = measure("in_memory", name, str(n), timeout=BASELINE_SECONDS)
             if "failed" in r:
                 stopped.add(name)
                 print(f"{n:>9} {name:>18} stops: {r['failed']}", flush=True)
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument(
         "--threads", type=int, nargs="+", default=[1, 2], help="all at the smallest size, else the first"
     )
-    parser.add_argument("--rivals", type=int, default=1, help="0 leaves the rivals out")
+    parser.add_argument("--baselines", type=int, default=1, help="0 leaves the baselines out")
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.job:
@@ -223,8 +223,8 @@ def main() -> None:
         return
     if all(arguments.rows):
         growth(arguments.rows, arguments.bandwidths, arguments.threads)
-    if arguments.rivals:
-        rivals()
+    if arguments.baselines:
+        baselines()
 
 
 if __name__ == "__main__":

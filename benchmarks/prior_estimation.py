@@ -42,7 +42,7 @@ Mean absolute error of the estimated class prior on 12 real sets x 5 priors x 3 
 
     python benchmarks/prior_estimation.py results/rows/prior-estimation.csv --draws 0 > results/prior-estimation.md
 
-QuaPy's methods use logistic regression, which cannot learn banana; the column without that set is the fairer one."""
+QuaPy's methods use logistic regression, which cannot separate banana; the column without it is fairer."""
 FIELDS = ("set", "prior", "n_labeled", "n_unlabeled", "draw", "method", "estimate", "seconds")
 
 Estimate = Callable[[np.ndarray, np.ndarray], float]
@@ -167,8 +167,8 @@ def draw_tables(rows: list[dict[str, str]]) -> None:
     print(f"\n## By prior\n\n{by_column(rows, 'prior')}")
     print(f"\n## Mean estimate by prior\n\nWhat a bias looks like.\n\n{by_column(rows, 'prior', error=False)}")
     many = [row for row in rows if row["n_labeled"] == "50" and row["method"] in PULLED]
-    print("\n## How far estimates are drawn towards 1/2\n\nSlope of the estimate over the prior, 50 + 50 labels;")
-    print(f"1 is unbiased, 0 says the same whatever the prior.\n\n{slopes(many)}")
+    print("\n## Bias towards 1/2\n\nSlope of the estimate over the prior, 50 + 50 labels;")
+    print(f"1 is unbiased, 0 does not depend on the prior at all.\n\n{slopes(many)}")
 
 
 def overview(rows: list[dict[str, str]]) -> str:

@@ -1,14 +1,14 @@
-"""Processor seconds of fits that people wait for: losses without closed form and the rivals, each with its whole grid.
+"""Processor seconds of slow fits: losses without closed form and the baselines, each with its whole grid.
 
 Losses: the default search (1,008 models, or 600 of losses without closed form) on 350 rows of two sets, and 45 models
-of 20,000 generated rows. Rivals: their searches on 350 rows of both sets and 1,000 of banana. All by five folds, but
+of 20,000 generated rows. Baselines: their searches on 350 rows of both sets and 1,000 of banana. All by five folds, but
 for the squared loss, whose default leaves one row out after the other; every fit in a process and with one BLAS thread
 of its own, for at most `--limit` processor seconds. Processor times of one fit move by a third on a shared machine, so
 that losses with 350 rows take turns, `--rounds` of them, and medians are kept: read ratios. Real data from the folder
 PNULEARN_DATA, otherwise generated data of the same shape. Every fit is kept in results/rows/waiting.jsonl as soon as it
 is done, and the pages are drawn from there.
 
-    python benchmarks/waiting.py [losses] [large] [rivals] [--only NAME ...] [--limit 120] [--rounds 5]
+    python benchmarks/waiting.py [losses] [large] [baselines] [--only NAME ...] [--limit 120] [--rounds 5]
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from page_section import RESULTS, write_section
 ROWS = RESULTS / "rows" / "waiting.jsonl"
 SETS = {"banana": 2, "waveform": 21, "generated": 10}
 LOSSES = ("squared", "logistic", "double_hinge")
-RIVALS = ("EntropyRegularizedClassifier", "LaplacianSVM", "SMIRClassifier", "WellSVM", "S4VM")
+BASELINES = ("EntropyRegularizedClassifier", "LaplacianSVM", "SMIRClassifier", "WellSVM", "S4VM")
 LARGE = 20_000
 Fit = tuple[str, str, int]  # what, set, rows
 
@@ -72,7 +72,7 @@ def fits(what: str) -> Iterator[Fit]:
         yield from ((loss, "generated", LARGE) for loss in LOSSES)
     else:
         settings = (("banana", 350), ("waveform", 350), ("banana", 1000))
-        yield from ((rival, name, n_rows) for name, n_rows in settings for rival in RIVALS)
+        yield from ((baseline, name, n_rows) for name, n_rows in settings for baseline in BASELINES)
 
 
 def measure(fit: Fit, limit: int) -> dict:
@@ -116,7 +116,10 @@ def draw(page: Path) -> None:
             "Other losses, 20,000 rows",
             "45 models (three mixes, three alphas, one bandwidth, five folds) and the final ones, 500 centres.",
         ),
-        "rivals": ("Rivals", "the whole grid by five folds; the least validation risk tells that they still work."),
+        "baselines": (
+            "Baselines",
+            "the whole grid by five folds; the smallest validation risk shows that they still work.",
+        ),
     }
     for what, (title, about) in tables.items():
         own = {fit: rows[fit] for fit in fits(what) if fit in rows}  # ratios to a fit of another day would mean little
@@ -137,8 +140,8 @@ def line(row: dict, squared: dict | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", default=["losses", "large", "rivals"])
-    parser.add_argument("--only", nargs="*", help="these losses and rivals alone")
+    parser.add_argument("what", nargs="*", default=["losses", "large", "baselines"])
+    parser.add_argument("--only", nargs="*", help="these losses and baselines alone")
     parser.add_argument("--rows", type=int, help="this number of rows alone")
     parser.add_argument("--limit", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=5, help="of turns that losses with 350 rows take")

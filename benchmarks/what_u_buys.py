@@ -39,7 +39,7 @@ def page(rows: list[dict[str, Any]]) -> str:
     errors = {method: np.array([row["errors"][method] for row in draws]) for method in METHODS}
     sets = np.array([row["set"] for row in draws])
     lines = [
-        "# What U buys",
+        "# Ablation: what unlabelled rows gain",
         "",
         f"Output of `python benchmarks/what_u_buys.py`: {len(draws)} draws of {len(set(sets))} of the paper's sets, "
         f"{N_LABELED} labels of which 70 %",

@@ -19,7 +19,7 @@ from pnulearn.tables.model import fit_table
 STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 SHOTS = {  # name: width, height, colour scheme, section at the top (none: the head of the page)
-    "report-desktop": (900, 900, "light", None),
+    "report-desktop": (900, 580, "light", None),
     "report-columns": (900, 1150, "light", "columns-section"),
     "report-line": (900, 760, "light", "line-section"),
     "report-dark": (900, 700, "dark", "ladder-section"),

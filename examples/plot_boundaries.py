@@ -2,7 +2,7 @@
 Boundaries with and without unlabelled rows
 ===========================================
 
-Two moons, ten labels, three quarters of them from one moon. The unlabelled rows tell where the boundary belongs.
+Two moons, ten labels, three quarters of them from one moon. The unlabelled rows show where the boundary should be.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Label until the error is known
 ==============================
 
-An oracle labels tumours, first with all rows drawn at random, then with half of them where the model is unsure. The
-band is the interval of the error, which holds at all times together; the dots are the true error on all rows.
+Tumours are labelled, first with all rows drawn at random, then with half of them where the model is uncertain. The
+band is the confidence sequence of the error, valid at every number of labels; the dots are the true error on all rows.
 """
 
 import matplotlib.pyplot as plt

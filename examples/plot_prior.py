@@ -2,8 +2,8 @@
 The share of positives among unlabelled rows
 ============================================
 
-Half of the labelled rows are positive, whatever the unlabelled ones are. Energy distance finds the share from the
-rows themselves; bars are 90 % intervals.
+Half of the labelled rows are positive, for every share among the unlabelled ones. Energy distance estimates that share
+from the rows; bars are 90 % intervals.
 """
 
 import matplotlib.pyplot as plt

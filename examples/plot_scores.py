@@ -2,8 +2,8 @@
 Scores of the three groups
 ==========================
 
-Rows are scored by models that did not see them. If the labelled rows represent their classes, the scores of the
-unlabelled rows look like a mixture of the two. The prior says in which proportion.
+Rows are scored by models that were trained without them. If the labelled rows are representative of their classes, the
+scores of the unlabelled rows are a mixture of the two, in the proportion of the class prior.
 """
 
 import matplotlib.pyplot as plt

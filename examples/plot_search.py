@@ -1,9 +1,9 @@
 """
-What was searched
-=================
+Results of the search
+=====================
 
-Every bandwidth, mix and alpha is fitted and validated; the model averages all candidates, weighted by how well they
-did.
+Every combination of bandwidth, mix and alpha is fitted and validated; the model averages all candidates, weighted by
+their validation risk.
 """
 
 import matplotlib.pyplot as plt

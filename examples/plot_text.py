@@ -3,7 +3,7 @@ Text: sparse rows that are never made dense
 ===========================================
 
 Which paragraphs of documentation are about statistics and learning? Documents are the docstrings of SciPy and of
-scikit-learn, as they are installed here; TF-IDF makes a sparse table with far more columns than rows of them. Thirty
+scikit-learn, as installed here; TF-IDF gives a sparse matrix with far more columns than rows. Thirty
 paragraphs are labelled, ten of them from scikit-learn. In the population its share is known, 60 %.
 """
 
@@ -43,7 +43,7 @@ X = TfidfVectorizer(sublinear_tf=True, min_df=2).fit_transform(documents)
 print(f"{X.shape[0]} paragraphs, {X.shape[1]} words, {X.nnz / np.prod(X.shape):.2%} of cells filled")
 
 # %%
-# Thirty labels, drawn four times. Every fit searches 21 mixes and eight penalties in five folds.
+# Thirty labels, drawn four times. Every fit searches 21 mixes and eight penalties.
 
 errors = {"LogisticRegression": [], "the same, balanced": [], "PNUClassifier": []}
 for _ in range(4):
@@ -61,6 +61,6 @@ for _ in range(4):
 
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 ax.boxplot(list(errors.values()), orientation="horizontal", tick_labels=list(errors))
-ax.set_xlabel("share of unlabelled paragraphs called wrong")
+ax.set_xlabel("error on unlabelled paragraphs")
 print({name: f"{np.mean(values):.1%}" for name, values in errors.items()})
 plt.show()

@@ -1,10 +1,10 @@
 """
-How precisely can a model be judged?
-====================================
+How precisely can a model be evaluated?
+=======================================
 
 The variance of the estimated error with unlabelled rows, relative to labelled rows alone, for three populations. With
-equal shares and equal numbers of labels the unlabelled rows cannot help to judge; the further the classes are from
-balance, the more they do.
+equal shares and equal numbers of labels unlabelled rows do not help in evaluation; the more unbalanced the classes are,
+the more they help.
 """
 
 import matplotlib.pyplot as plt

@@ -85,3 +85,13 @@ def test_the_map_shows_the_layers_of_the_contract():
 def test_what_the_map_names_exists(module, name):
     homes = [path for path in MODULES if path.stem == module or path.parent.name == module]
     assert any(re.search(rf"\b(def|class) {name}\b|^{name}\b", path.read_text(), re.MULTILINE) for path in homes)
+
+
+CONTRIBUTING = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+FOLDERS = "src|tests|docs|benchmarks|experiments|results"
+PATHS = sorted(set(re.findall(rf"`(?:python )?((?:{FOLDERS})/[\w./-]*)", CONTRIBUTING)))
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if not re.search("NAME|TOPIC", path)])
+def test_every_path_in_contributing_exists(path):
+    assert (Path(__file__).parents[1] / path).exists()

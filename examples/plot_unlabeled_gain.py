@@ -1,9 +1,9 @@
 """
-What unlabelled rows buy
-========================
+What unlabelled rows gain
+=========================
 
 Handwritten digits: even or odd? Thirteen labels, ten of them even, from a population in which three of ten digits are
-even. The supervised model is told that share; all it lacks are the unlabelled rows.
+even. The supervised model is given that share; only the unlabelled rows are missing.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
 """WellSVM and S4VM against R's RSSL: errors over many splits, seconds per fit, and what 5,000 unlabelled rows cost.
 
-    PNULEARN_DATA=folder-of-npz python benchmarks/rivals_svm.py splits [number]
-    PNULEARN_DATA=folder-of-npz python benchmarks/rivals_svm.py clouds [number of splits]
-    PNULEARN_DATA=folder-of-npz python benchmarks/rivals_svm.py large [unlabelled rows]
+    PNULEARN_DATA=folder-of-npz python benchmarks/baselines_svm.py splits [number]
+    PNULEARN_DATA=folder-of-npz python benchmarks/baselines_svm.py clouds [number of splits]
+    PNULEARN_DATA=folder-of-npz python benchmarks/baselines_svm.py large [unlabelled rows]
 
 RSSL 0.9.7 was run once on ten splits (35 positive and 15 negative labels, 150 + 150 unlabelled, 1000 test rows,
 features scaled to [0, 1]); its means and seconds are the constants below. Its splits are not ours, and a draw of ten

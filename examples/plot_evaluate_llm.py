@@ -1,14 +1,14 @@
 """
-Judge an LLM's answers with 40 labels
-=====================================
+Evaluate an LLM's answers with 40 labels
+========================================
 
-A language model has sorted 1,400 pictures of digits into "even" and "odd" (here a random forest stands in for it), and
-nobody knows how often it errs. Forty answers are checked by hand, twenty of either class. A second, weaker model has an
-opinion on every picture.
+A language model has sorted 1,400 pictures of digits into "even" and "odd" (here a random forest takes its place), and
+its error rate is not known. Forty answers are checked by hand, twenty of either class. A second model has predictions
+for every picture.
 """
 
 # %%
-# The answers to be judged, the second opinion, and forty labels. The other labels only tell the truth at the end.
+# The answers to evaluate, the second model's predictions, and forty labels. The other labels are used at the end only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,15 +33,15 @@ y = np.full(len(truth), np.nan)
 y[checked] = truth[checked]
 
 # %%
-# Labels alone, with the unlabelled answers, and with the second opinion. These forty rows are an unlucky draw, one of
-# the twenty in which a 95 % interval misses: they hold far more errors than is usual. Unlabelled rows alone do not help
-# where classes are equally large and equally hard; the second opinion brings the estimate back.
+# Labels alone, with the unlabelled answers, and with the second model. This draw of forty rows is unlucky, one of the
+# 5 % in which a 95 % interval misses: it contains far more errors than usual. Unlabelled rows alone do not help where
+# classes are equally large and equally hard; the second model corrects the estimate.
 
 share = 0.5  # as many even as odd digits
 estimates = {
     "40 labels alone": pnu_risk(y, answers, prior=share, threshold=0.5, mix=0),
     "and 1,357 unlabelled answers": pnu_risk(y, answers, prior=share, threshold=0.5),
-    "and a second opinion": pnu_risk(y, answers, prior=share, threshold=0.5, helper=opinion),
+    "and a second model": pnu_risk(y, answers, prior=share, threshold=0.5, helper=opinion),
 }
 for name, estimate in estimates.items():
     print(f"{name:30} {estimate}")

@@ -1,8 +1,8 @@
-"""Seconds per fit of the rivals, and what sharing a factorisation over the grid saves.
+"""Seconds per fit of the baselines, and what sharing a factorisation over the grid saves.
 
-    python benchmarks/rivals.py                       # Gaussian blobs
-    PNULEARN_DATA=folder python benchmarks/rivals.py  # banana, spambase and waveform from a folder of npz with X, y
-    python benchmarks/rivals.py large [5000]          # that many unlabelled rows: seconds and peak memory
+    python benchmarks/baselines.py                       # Gaussian blobs
+    PNULEARN_DATA=folder python benchmarks/baselines.py  # banana, spambase and waveform from a folder of npz with X, y
+    python benchmarks/baselines.py large [5000]          # that many unlabelled rows: seconds and peak memory
 
 One BLAS thread; CPU time, because wall time on a shared machine measures the neighbours.
 """
@@ -60,8 +60,8 @@ def seconds(work: Callable[[], object], repeats: int = 3) -> float:
     return min(times)
 
 
-def rivals(bandwidth: float) -> dict[str, tuple[Rival, Rival]]:
-    """For every rival, one fixed model and the search over the paper's grid."""
+def baselines(bandwidth: float) -> dict[str, tuple[Rival, Rival]]:
+    """For every baseline, one fixed model and the search over the paper's grid."""
     common = {"prior": 0.5, "random_state": 0}
     fixed = {"bandwidth": bandwidth, **common}
     return {
@@ -79,13 +79,13 @@ def rivals(bandwidth: float) -> dict[str, tuple[Rival, Rival]]:
 
 
 def fits(name: str, X: np.ndarray, y: np.ndarray) -> None:
-    """One model; the whole grid judged on held-out rows; the whole grid by five folds."""
-    for rival, (fixed, searching) in rivals(bandwidth_candidates("rbf", X)[3]).items():
+    """One model; the whole grid validated on held-out rows; the whole grid by five folds."""
+    for baseline, (fixed, searching) in baselines(bandwidth_candidates("rbf", X)[3]).items():
         one = seconds(lambda model=fixed: model.fit(X, y))
         held_out = seconds(lambda model=searching: model.fit(X, y, X_val=X[:50:2], y_val=y[:50:2]), 1)
         folds = seconds(lambda model=searching: model.fit(X, y), 1)
         n_candidates = searching.search_.weight.size
-        print(f"| {name} | {rival} | {one:.3f} | {n_candidates} | {held_out:.2f} | {folds:.2f} |", flush=True)
+        print(f"| {name} | {baseline} | {one:.3f} | {n_candidates} | {held_out:.2f} | {folds:.2f} |", flush=True)
 
 
 def full_newton(X: np.ndarray, y: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -171,7 +171,7 @@ def main() -> None:
     print("| set | loss | one naive fit, ms | 8 x 8 grid, ms | ratio |\n|---|---|---|---|---|")
     for problem in found:
         grid_against_one(*problem)
-    print("\n| set | rival | one model, s | candidates | all, held-out set, s | all, five folds, s |")
+    print("\n| set | baseline | one model, s | candidates | all, held-out set, s | all, five folds, s |")
     print("|---|---|---|---|---|---|")
     for problem in found:
         fits(*problem)
