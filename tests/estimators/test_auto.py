@@ -16,7 +16,7 @@ from pnulearn.__main__ import main
 from pnulearn._estimators.adjustment import class_scores
 from pnulearn._estimators.everyday import EVERYDAY, LEARNERS
 from pnulearn._files.errors import ModelFileError
-from pnulearn._learning.tally import validation_mix
+from pnulearn._learning.selection import validation_mix
 from pnulearn.metrics import pnu_risk
 
 RNG = np.random.default_rng(0)

@@ -154,7 +154,7 @@ def test_labelled_moments_from_classes_leave_absent_ones_out():
 def test_memory_is_asked_for_by_the_road_that_will_be_taken(monkeypatch):
     """What the features of all rows would need is refused only where they are all made."""
     X, y, _ = mixture(900, labeled=0.05)
-    monkeypatch.setattr("pnulearn._learning.feasible.free_memory", lambda: 1_200_000)
+    monkeypatch.setattr("pnulearn._learning.settings.free_memory", lambda: 1_200_000)
     model = PNUClassifier(centers=20, random_state=0, prior=0.3, mix=0.5, alpha=0.1)
     with pytest.raises(MemoryError, match="900 rows x 20 basis functions need about"):
         model.fit(X, y)

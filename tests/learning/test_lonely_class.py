@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pnulearn import PNUClassifier
-from pnulearn._learning.splits import content_splits, never_held_out
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
+from pnulearn._problem.folds import content_splits, never_held_out
 from pnulearn._problem.samples import Samples
 from pnulearn.risks import pnu
 

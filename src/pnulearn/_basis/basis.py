@@ -8,13 +8,45 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.block import BlockFeatures
 from pnulearn._machine.threads import map_in_threads
 
 FEWEST_FOR_THREADS = 8  # chunks
 ROW_CHUNK = 512  # features of a chunk stay in the cache
+
+
+def dense(X: Any) -> AnyArray:
+    """Rows as an ordinary array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+class BlockFeatures(ABC):
+    """φ(x) followed by the constant 1 for a block of rows, shape (n, b + 1).
+
+    The constant makes sums and counts part of the sum of outer products.
+    """
+
+    def __init__(self, n_rows: int, n_features: int, size: int, dtype: str):
+        self.dtype = np.dtype(dtype)
+        self._rows = np.empty((n_features, n_rows), self.dtype)
+        self._features = np.empty((n_rows, size + 1), self.dtype)
+        self._n = 0
+
+    def load(self, rows: AnyArray, order: AnyArray) -> None:
+        """Take rows (d, n), already less the basis' origin, in the given order."""
+        self._n = len(order)
+        np.take(rows, order, axis=1, out=self._rows[: len(rows), : self._n], mode="clip")
+        self._prepare(self._rows[:, : self._n])
+
+    @abstractmethod
+    def _prepare(self, rows: AnyArray) -> None:
+        """The work that all bandwidths share, on rows in columns."""
+
+    @abstractmethod
+    def features(self, index: int) -> AnyArray:
+        """Features under bandwidth number `index`; valid until the next call."""
 
 
 class Graph(Protocol):

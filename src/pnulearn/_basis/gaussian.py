@@ -12,8 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
-from pnulearn._basis.basis import Graph
-from pnulearn._basis.block import BlockFeatures
+from pnulearn._basis.basis import BlockFeatures, Graph
 
 BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
 MOST_HALVED = 4

@@ -11,9 +11,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Graph, Kernel
-from pnulearn._basis.block import BlockFeatures
-from pnulearn._basis.centers import dense
+from pnulearn._basis.basis import BlockFeatures, Graph, Kernel, dense
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.centers import dense
+from pnulearn._basis.basis import dense
 from pnulearn._estimators.adjustment import Adjustment
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.everyday import EVERYDAY, LEARNERS, PNU, Everyday
@@ -20,12 +20,10 @@ from pnulearn._estimators.functions import Function
 from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
 from pnulearn._estimators.prior_adjusted import PriorAdjusted
 from pnulearn._learning.calibration import probabilities
-from pnulearn._learning.doubt import doubt_prior
-from pnulearn._learning.judging import count_held_out, held_out_risk, judge_model
+from pnulearn._learning.result import count_held_out, doubt_prior, held_out_risk, judge_model
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
-from pnulearn._learning.splits import own_splits
-from pnulearn._learning.tally import Tally, membership
-from pnulearn._problem.folds import assign_folds, check_cv
+from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys

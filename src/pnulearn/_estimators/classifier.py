@@ -21,7 +21,7 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
-from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.result import Learnt
 from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask

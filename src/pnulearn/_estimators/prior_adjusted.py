@@ -16,9 +16,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn._estimators.adjustment import adjust, class_scores, has_odds
 from pnulearn._estimators.labeled_only import of_rows
 from pnulearn._estimators.partially_labeled import labeled_accuracy
-from pnulearn._learning.judging import held_out_risk
-from pnulearn._learning.splits import own_splits
-from pnulearn._problem.folds import assign_folds, check_cv
+from pnulearn._learning.result import held_out_risk
+from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import (
     explained,
     read_foreign,

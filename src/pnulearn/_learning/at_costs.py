@@ -18,13 +18,10 @@ from scipy import sparse
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.from_rows import learn_from_rows
-from pnulearn._learning.judging import count_held_out, judge_model
-from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.search import Split
+from pnulearn._learning.result import Learnt, count_held_out, doubt_prior, judge_model
 from pnulearn._learning.settings import Settings
-from pnulearn._learning.splits import content_splits, own_splits
+from pnulearn._problem.folds import Split, content_splits, own_splits
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples

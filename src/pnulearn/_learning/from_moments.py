@@ -9,12 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.contest import Contest
-from pnulearn._learning.feasible import feasible_risk
-from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.moment_prior import prior_from_moments
 from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
-from pnulearn._learning.settings import Settings
+from pnulearn._learning.result import Contest, Learnt
+from pnulearn._learning.settings import Settings, feasible_risk
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._solvers.candidates import Mixes
 from pnulearn._statistics.row_sample import RowSample

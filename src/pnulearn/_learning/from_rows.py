@@ -17,14 +17,12 @@ from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS, choose_views
 from pnulearn._learning.block_search import BlockSearch, block_memory, prefers_blocks, suits_blocks
 from pnulearn._learning.calibration import score_calibration
-from pnulearn._learning.contest import Contest
-from pnulearn._learning.feasible import feasible_risk, refuse_if_too_large
-from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.result import Contest, Learnt
 from pnulearn._learning.search import Model, Problem, Road, RowSearch, V, Validated
 from pnulearn._learning.selection import SearchTable
-from pnulearn._learning.settings import Settings
+from pnulearn._learning.settings import Settings, feasible_risk, refuse_if_too_large
 from pnulearn._learning.sparse_search import SparseSearch, prefers_sparse, sparse_memory
-from pnulearn._learning.splits import content_splits, never_held_out, own_splits
+from pnulearn._problem.folds import content_splits, never_held_out, own_splits
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes

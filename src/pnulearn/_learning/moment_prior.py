@@ -18,7 +18,7 @@ from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moment
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn._statistics.packing import unpack
 from pnulearn._statistics.statistics import PNUStatistics
-from pnulearn.priors._parts.simplex import least_norm_shares
+from pnulearn.priors._parts.mixture import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 
 REPLICATES = 500

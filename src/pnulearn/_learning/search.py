@@ -14,19 +14,19 @@ from joblib import effective_n_jobs
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._learning.progress import Done, foretell, report_progress
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine.memory import keep_freed_memory
 from pnulearn._machine.threads import map_in_threads
+from pnulearn._problem.folds import Split
 from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used
+from pnulearn._solvers.low_rank import Reduced, reduce_features
 from pnulearn._solvers.moments import Moments
-from pnulearn._solvers.reduction import Reduced, reduce_features
 from pnulearn.metrics._variance import LAPLACE_ROWS
 
 ROW_CHUNK = 4096
 PROBE_FROM = 500  # models; fewer are not worth an estimate
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
-Split = tuple[AnyArray, AnyArray]
 
 
 @dataclass(frozen=True)

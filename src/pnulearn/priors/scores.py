@@ -29,10 +29,10 @@ from pnulearn._intervals.closed_forms import ratio_deviation
 from pnulearn._intervals.posterior_draws import bayesian_bootstrap
 from pnulearn._intervals.posterior_grids import jeffreys_mass, normal_mass
 from pnulearn._parameters import parameters
-from pnulearn.priors._parts.groups import Groups, standardize
+from pnulearn.priors._parts.groups import Groups, read_groups, standardize
+from pnulearn.priors._parts.mixture import least_norm_shares
 from pnulearn.priors._parts.posteriors import Posteriors, held_out_posteriors
-from pnulearn.priors._parts.simplex import least_norm_shares
-from pnulearn.priors.energy import energy_prior, read_groups
+from pnulearn.priors.energy import energy_prior
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
 

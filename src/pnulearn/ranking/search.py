@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
-from pnulearn._learning.judging import allow_for_changes
+from pnulearn._learning.result import allow_for_changes
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import Loss

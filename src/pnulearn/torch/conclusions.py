@@ -8,8 +8,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.calibration import fit_slope, score_calibration
-from pnulearn._learning.doubt import doubt_prior
-from pnulearn._learning.judging import judge_model
+from pnulearn._learning.result import doubt_prior, judge_model
 from pnulearn._problem.samples import Samples
 from pnulearn.losses import Loss, as_loss
 from pnulearn.priors.estimate import PriorEstimate

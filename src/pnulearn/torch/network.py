@@ -15,7 +15,7 @@ from pnulearn._files.archive import write_archive
 from pnulearn._files.kinds import MODEL
 from pnulearn._files.outputs import Output, check_outputs
 from pnulearn._learning.calibration import probabilities
-from pnulearn._learning.feasible import feasible_risk
+from pnulearn._learning.settings import feasible_risk
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels

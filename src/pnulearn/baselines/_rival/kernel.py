@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.centers import MEDIAN_ROWS, dense
+from pnulearn._basis.around import MEDIAN_ROWS
+from pnulearn._basis.basis import dense
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._machine.memory import free_memory
 

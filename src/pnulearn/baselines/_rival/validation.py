@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.selection import SearchTable
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import SearchTable, Tally, membership
 from pnulearn._problem.folds import assign_folds, read_pairs
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys

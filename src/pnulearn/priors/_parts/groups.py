@@ -14,8 +14,11 @@ from sklearn.utils.extmath import row_norms
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
+from pnulearn.priors.estimator import refuse_missing_class
 
 KEY_SEED = 0
+MOST_UNLABELED = 5000
+MOST_LABELED = 2000  # per class
 MOST_MEASURED = 400
 CLOSE = 1e-6  # squared distances below this part of the longest rows are computed from differences
 PAIRS_AT_ONCE = 10_000
@@ -69,6 +72,15 @@ class Groups:
     def limit(self, labeled: int, unlabeled: int) -> Groups:
         """At most so many distinct rows of each class and of U."""
         return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
+
+
+def read_groups(X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> Groups:
+    """Every class and U, none of them empty and none of them too large for pairwise distances."""
+    groups = split_groups(X, codes, weight, n_classes)
+    if len(groups.unlabeled) == 0:
+        raise ValueError("The class prior is that of the unlabelled rows, and there are none. Pass prior as a number.")
+    refuse_missing_class(codes, weight, range(n_classes))
+    return groups.limit(MOST_LABELED, MOST_UNLABELED)
 
 
 def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> Groups:
