@@ -28,7 +28,7 @@ from pnulearn._problem.inputs import (
 )
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.row_keys import row_keys
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 
@@ -135,6 +135,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
+        check_sampling(self.sampling)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         X, _ = indexable(read_foreign(X), labels.codes)
         n_rows, seed = len(labels.codes), int(read_random_state(self.random_state).randint(2**31))

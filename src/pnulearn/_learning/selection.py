@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._machine.notebook import show_rows
-from pnulearn.risks import pnu
+from pnulearn.risks import pnu_table
 from pnulearn.theory import forced_mix, least_variance_mix
 
 NEGLIGIBLE = 1e-3
@@ -49,7 +49,7 @@ class SearchTable:
     def best(self) -> tuple[int, ...]:
         """Place of the candidate with the largest weight; the first of those that tie up to rounding."""
         largest = np.round(self.weight / self.weight.max(), TIED_DIGITS)
-        return tuple(int(i) for i in np.unravel_index(int(np.argmax(largest)), self.weight.shape))
+        return tuple(map(int, np.unravel_index(int(np.argmax(largest)), self.weight.shape)))
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per candidate, best first, ready for a data frame."""
@@ -140,7 +140,7 @@ class Tally:
             self.second + other.second,
         )
 
-    def toss(self, classes: AnyArray, n_rows: float) -> Tally:
+    def toss(self, classes: Sequence[int], n_rows: float) -> Tally:
         """With so many imagined rows of classes that cannot be held out: a coin decides them.
 
         They score on either side of zero, as far from it as the population does.
@@ -173,24 +173,17 @@ class Tally:
     def _means(self, sums: AnyArray) -> AnyArray:
         return sums / np.where(self.weight > 0, self.weight, 1.0)
 
-    def _outputs(self, prior: AnyArray) -> AnyArray:
-        """The class that each output speaks for: the positive one of two, or every class."""
-        return np.arange(len(prior)) if len(self.positive) > 1 else np.array([1])
-
     def _risk(self, prior: AnyArray, loss: AnyArray, loss_of_minus: AnyArray) -> AnyArray:
         """One PNU risk per output, with all other classes as its negatives; each error of K outputs counts twice."""
         total = np.zeros(loss.shape[1:-1])
-        for k, own in enumerate(self._outputs(prior)):
+        for k, own in enumerate([1] if len(loss) == 1 else range(len(prior))):
             others = np.arange(len(prior)) != own
-            rest = np.where(others, prior, 0.0)[others] / (1 - prior[own])
-            table = pnu(prior[own], self._mix(prior, own)).table
+            rest = prior[others] / (1 - prior[own])
+            table = pnu_table(prior[own], validation_mix(prior, self.weight[:-1], self.weight[-1], own))
             for side, mean in enumerate((loss[k], loss_of_minus[k])):
                 total += table[0, side] * mean[..., own] + table[2, side] * mean[..., -1]
                 total += table[1, side] * (mean[..., :-1][..., others] @ rest)
         return total / (1 if len(loss) == 1 else 2)
-
-    def _mix(self, prior: AnyArray, own: int) -> float:
-        return validation_mix(prior, self.weight[:-1], self.weight[-1], own)
 
 
 def validation_mix(prior: AnyArray, n_labeled: AnyArray, n_population: float, own: int = 1) -> float:

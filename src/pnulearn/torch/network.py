@@ -19,7 +19,7 @@ from pnulearn._learning.settings import feasible_risk
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 from pnulearn.torch.conclusions import conclude
@@ -195,6 +195,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         )
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
+        check_sampling(self.sampling)
         samples = replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
         if samples.n_classes > 2:
             raise ValueError(
