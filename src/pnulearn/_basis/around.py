@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -87,10 +87,6 @@ class View:
     bandwidths: AnyArray
     places: AnyArray
 
-    def see(self, X: Any) -> Any:
-        """Rows in this representation."""
-        return X if self.ranks is None else self.ranks.apply(X)
-
 
 def part_views(centers: AnyArray, bandwidths: AnyArray, ranked: AnyArray, ranks: NormalRanks) -> list[View]:
     """The representations that are `ranked` or not, with the same rows as centres in each."""
@@ -102,12 +98,13 @@ def part_views(centers: AnyArray, bandwidths: AnyArray, ranked: AnyArray, ranks:
     return views
 
 
-def learnt_views(model: Any) -> list[View]:
+def learnt_views(learnt: Mapping[str, Any]) -> list[View]:
     """The representations that a fitted model reads, from the attributes that `name_learnt` names."""
-    if not hasattr(model, "ranked_"):
-        return [View(None, model.centers_, model.bandwidths_, np.arange(len(model.bandwidths_)))]
-    ranks = NormalRanks(model.rank_values_, model.rank_scores_)
-    return part_views(model.centers_, model.bandwidths_, model.ranked_, ranks)
+    centers, bandwidths = learnt["centers_"], learnt["bandwidths_"]
+    if "ranked_" not in learnt:
+        return [View(None, centers, bandwidths, np.arange(len(bandwidths)))]
+    ranks = NormalRanks(learnt["rank_values_"], learnt["rank_scores_"])
+    return part_views(centers, bandwidths, learnt["ranked_"], ranks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +149,9 @@ class ViewsBasis(Basis):
 
     def prepare(self, X: Any) -> AnyArray:
         """What the bandwidths of a view share, views along the second axis."""
-        return np.stack([basis.prepare(view.see(X)) for view, basis in self._views], axis=1)
+        return np.stack(
+            [basis.prepare(X if view.ranks is None else view.ranks.apply(X)) for view, basis in self._views], axis=1
+        )
 
     def features(self, prepared: AnyArray, index: int) -> AnyArray:
         return next(features for _, features in self.every_features(prepared, [index]))
@@ -214,7 +213,7 @@ class CenterBasis(Kernel):
 
     @staticmethod
     @abstractmethod
-    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
+    def transform(prepared: AnyArray, /, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
         """Features from what `prepare` gives."""
 
     def features(self, prepared: AnyArray, index: int) -> AnyArray:
@@ -233,21 +232,21 @@ class CenterBasis(Kernel):
         return {"centers_": self.centers, "bandwidths_": bandwidths, "coef_": coef, "intercept_": intercept}
 
     @classmethod
-    def respond(cls, model: Any, X: Any) -> AnyArray:
-        every = ((view, cls(view.centers, view.bandwidths)) for view in learnt_views(model))
-        parts = (
-            features @ model.coef_[:, view.places[index]].T
-            for view, basis in every
-            for index, features in basis.every_features(basis.prepare(view.see(X)), range(len(view.places)))
-        )
-        return sum(parts) + model.intercept_
+    def respond(cls, learnt: Mapping[str, Any], X: Any) -> AnyArray:
+        total = np.zeros((X.shape[0], len(learnt["coef_"])))
+        for view in learnt_views(learnt):
+            basis = cls(view.centers, view.bandwidths)
+            prepared = basis.prepare(X if view.ranks is None else view.ranks.apply(X))
+            for index, features in basis.every_features(prepared, range(len(view.places))):
+                total += features @ learnt["coef_"][:, view.places[index]].T
+        return total + learnt["intercept_"]
 
     @classmethod
-    def draw(cls, graph: Graph, model: Any) -> str:
-        total = graph.constant("intercept", np.atleast_1d(model.intercept_).astype(float))
-        for view in learnt_views(model):
+    def draw(cls, graph: Graph, learnt: Mapping[str, Any]) -> str:
+        total = graph.constant("intercept", np.atleast_1d(learnt["intercept_"]).astype(float))
+        for view in learnt_views(learnt):
             own = graph if view.ranks is None else PrefixedGraph(graph, "ranks_")
-            total = cls._draw_view(own, view, model.coef_[:, view.places], total)
+            total = cls._draw_view(own, view, learnt["coef_"][:, view.places], total)
         return total
 
     @classmethod

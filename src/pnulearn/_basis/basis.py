@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -164,20 +164,22 @@ class Kernel(Basis):
 
     @classmethod
     @abstractmethod
-    def respond(cls, model: Any, X: Any) -> AnyArray:
+    def respond(cls, learnt: Mapping[str, Any], X: Any) -> AnyArray:
         """Scores (n, K) of at most ROW_CHUNK rows, from the fitted attributes that `name_learnt` names."""
 
     @classmethod
-    def scores(cls, model: Any, X: Any) -> AnyArray:
-        """Scores (n, K) of any number of rows, by as many threads as the model has `n_jobs`; they change no bit."""
+    def scores(cls, learnt: Mapping[str, Any], X: Any, n_jobs: int | None = None) -> AnyArray:
+        """Scores (n, K) of any number of rows; the number of threads changes no bit."""
+        if 0 < X.shape[0] <= ROW_CHUNK:
+            return cls.respond(learnt, X)
         chunks = [X[start : start + ROW_CHUNK] for start in range(0, X.shape[0], ROW_CHUNK)]
-        if len(chunks) < FEWEST_FOR_THREADS or getattr(model, "n_jobs", None) in (None, 1):
-            parts = [cls.respond(model, rows) for rows in chunks]
+        if len(chunks) < FEWEST_FOR_THREADS or n_jobs in (None, 1):
+            parts = [cls.respond(learnt, rows) for rows in chunks]
         else:
-            parts = map_in_threads(cls.respond, [(model, rows) for rows in chunks], model.n_jobs)
-        return np.concatenate([np.zeros((0, len(model.coef_))), *parts])
+            parts = map_in_threads(cls.respond, [(learnt, rows) for rows in chunks], n_jobs)
+        return np.concatenate([np.zeros((0, len(learnt["coef_"]))), *parts])
 
     @classmethod
     @abstractmethod
-    def draw(cls, graph: Graph, model: Any) -> str:
+    def draw(cls, graph: Graph, learnt: Mapping[str, Any]) -> str:
         """Draw the way from the input "X" to scores (n, K) and name the value that holds them."""

@@ -50,18 +50,16 @@ def halving_order(bandwidths: AnyArray, indices: Sequence[int]) -> Iterator[tupl
     >>> list(halving_order(np.array([1.0, 2.0, 4.0, 3.0]), range(4)))
     [(2, False), (1, True), (0, True), (3, False)]
     """
-    left = sorted(indices, key=lambda index: -bandwidths[index])
+    numbers = np.array(indices, dtype=int)
+    left = numbers[np.argsort(-bandwidths[numbers], kind="stable")].tolist()
     while left:
         index, n_halved = left.pop(0), 0
         yield index, False
         while n_halved < MOST_HALVED:
-            half = [
-                other for other in left if abs(2 * bandwidths[other] - bandwidths[index]) <= 1e-15 * bandwidths[index]
-            ]
-            if not half:
+            half = np.flatnonzero(np.abs(2 * bandwidths[left] - bandwidths[index]) <= 1e-15 * bandwidths[index])
+            if not len(half):
                 break
-            index, n_halved = half[0], n_halved + 1
-            left.remove(index)
+            index, n_halved = left.pop(half[0]), n_halved + 1
             yield index, True
 
 
@@ -70,14 +68,11 @@ class GaussianBasis(CenterBasis):
     """φ_j(x) = exp(−|x − c_j|² / (2 σ²))."""
 
     factors = BANDWIDTH_FACTORS
+    transform = staticmethod(gaussian)
 
     def prepare(self, X: Any) -> AnyArray:
         """Squared distances."""
         return squared_distances(X, self.centers)
-
-    @staticmethod
-    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
-        return gaussian(prepared, bandwidth, out)
 
     def every_features(self, prepared: AnyArray, indices: Sequence[int]) -> Iterator[tuple[int, AnyArray]]:
         """Half a bandwidth is the fourth power, which costs a tenth of an exponential."""

@@ -53,7 +53,7 @@ def choose_views(
     columns: str,
 ) -> Basis:
     """The same for `columns` as they are given, as ranks that are learnt from all rows, or as both."""
-    chosen = choose_basis(kernel, X, is_labeled, keys, centers, bandwidth)
+    chosen = KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)
     if columns == GIVEN:
         return chosen
     return ViewsBasis.choose(chosen, columns, NormalRanks.learn(X, weight), bandwidth)

@@ -27,7 +27,7 @@ from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
@@ -157,6 +157,7 @@ class AutoPNU(PartiallyLabeledClassifier):
             raise TypeError(f"pnu must be a PNUClassifier or None, got {self.pnu!r}.")
         rows = self._read_problem(X, y, sample_weight)
         marked = read_mask(at_random, len(rows.codes))
+        check_sampling(self.sampling)
         rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
         names = [name for name in names if name == PNU or rows.n_classes <= EVERYDAY[name].most_classes]
         if not names:
@@ -229,7 +230,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         found, cross = (nowhere if scores is None else scores for scores in (found, cross))
         two = rows.n_classes == 2
         self.validation_scores_, self.judging_scores_ = (s[0] if two else s.T for s in (found, cross))
-        self.risk_ = judge_model(rows, cross, lambda X: np.atleast_2d(self._scores(X).T), self.prior_estimate_)
+        self.risk_ = judge_model(rows, cross, self._scores, self.prior_estimate_)
         self.decisions_ = count_held_out(rows, cross)
         if two and self.prior_estimate_.is_known:
             self.prior_doubt_ = doubt_prior(rows, cross[0], float(self.prior_estimate_))

@@ -283,7 +283,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
 
     def _scores(self, X: Any) -> AnyArray:
-        scores = KERNELS[self.kernel].scores(self, X)
+        scores = KERNELS[self.kernel].scores(vars(self), X, self.n_jobs)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> AnyArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,16 +73,14 @@ def learn_at_costs(
     doubt = doubt_prior(judged, scores[0], theta) if prior.is_known and scores is not None else None
     if doubt:
         warnings.warn(doubt, UserWarning, stacklevel=3)
-    kernel, function = KERNELS[settings.kernel], SimpleNamespace(**learnt.function)
+    final_scores = partial(KERNELS[settings.kernel].scores, learnt.function)
     return replace(
         learnt,
         prior=prior.value,
         prior_interval=prior.interval,
         prior_estimate=prior,
         prior_doubt=doubt,
-        risk=None
-        if scores is None
-        else judge_model(judged, scores, lambda X: kernel.scores(function, X).T, prior, costs=costs),
+        risk=None if scores is None else judge_model(judged, scores, final_scores, prior, costs=costs),
         decisions=None if scores is None else count_held_out(judged, scores),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,8 +83,8 @@ def judge_model(
 ) -> RiskEstimate | None:
     """The PNU zero-one risk, or cost, of a model of two classes, from held-out `scores` (K, n); NaN marks rows without.
 
-    `final_scores` are those of the model itself on any rows: where folds judged other models, it says how far they
-    differ; the share of rows that they call otherwise counts `allowance` times.
+    `final_scores` gives those of the model itself, (n,) or (n, 1), on any rows: where folds judged other models, it
+    says how far they differ; the share of rows that they call otherwise counts `allowance` times.
     """
     if rows.n_classes > 2 or np.isnan(scores[0]).all():
         return None
@@ -92,7 +92,7 @@ def judge_model(
     risk = held_out_risk(rows, scores[0], prior, tossed, costs)
     if risk is None or not len(judged):
         return risk
-    changed = (final_scores(rows.X[judged])[0] > 0) != (scores[0, judged] > 0)
+    changed = (np.ravel(final_scores(rows.X[judged])) > 0) != (scores[0, judged] > 0)
     return allow_for_changes(risk, allowance * max(costs) * float(np.average(changed, weights=rows.weight[judged])))
 
 
@@ -111,7 +111,7 @@ def held_out_risk(
     were right. Where labels were gathered by class the posterior says too much instead (results/prior-cost.md).
     """
     groups = [group[~np.isnan(scores[group])] for group in rows.split()]
-    positive, negative, population = (len(group) > 0 for group in groups)
+    positive, negative, population = map(len, groups)
     if not ((positive and negative) or ((positive or negative) and population)):
         return None
     parts, weights = [scores[group] for group in groups], [rows.weight[group] for group in groups]
@@ -173,26 +173,28 @@ class Contest:
     mixes: Mixes
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return len(self.basis.bandwidths), len(self.mixes), len(self.settings.alphas)
-
-    @property
     def n_candidates(self) -> int:
-        return int(np.prod(self.shape))
+        return len(self.basis.bandwidths) * len(self.mixes) * len(self.settings.alphas)
 
     def tabulate(self, tallies: Sequence[Tally]) -> SearchTable:
         """Validation results and weights, from a tally per bandwidth, or none if nothing could be held out.
 
         Where errors were not counted (NaN), the squared loss stands in for them.
         """
-        zero_one = squared = np.zeros(self.shape)
-        n_labels = 0.0
-        if tallies:
+        values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes.values, "alpha": self.settings.alphas}
+        if not tallies:
+            zero_one = squared = np.zeros(tuple(map(len, values.values())))
+            n_labels = 0.0
+        else:
             zero_one = np.stack([tally.zero_one(self.prior.shares) for tally in tallies])
             squared = np.stack([tally.squared(self.prior.shares) for tally in tallies])
             n_labels = tallies[0].effective_labels(self.prior.shares)
-        weight = self._weigh(squared if np.isnan(zero_one).any() else zero_one, squared, n_labels)
-        values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes.values, "alpha": self.settings.alphas}
+        errors, settings = squared if np.isnan(zero_one).any() else zero_one, self.settings
+        if settings.selection == "average":
+            weight = average_weights(errors, squared, n_labels, shares=self.mixes.shares)
+        else:
+            order = {"alphas": settings.alphas, "mixes": self.mixes.values}
+            weight = best_candidate(errors, squared, n_labels, tie_break=settings.tie_break, **order)
         return SearchTable(values, zero_one, squared, weight, self.basis.representations)
 
     def conclude(
@@ -201,10 +203,12 @@ class Contest:
         """What was learnt: the model, the candidate with most weight, and the risk on the `validated` rows."""
         bandwidth, mix, alpha = search.best
         scores = model.validation_scores
-        if not all(np.isfinite(part).all() for part in (model.coef, model.intercept, search.weight)):
+        if not np.isfinite([model.coef.sum(), model.intercept.sum(), search.weight.sum()]).all():
             raise self._unsolvable()
         judging = scores if model.judging_scores is None else model.judging_scores
         function = self.basis.name_learnt(model.used, model.coef, model.intercept)
+        doubted = self.prior.is_known and len(self.classes) == 2
+        doubt = doubt_prior(validated, judging[0], float(self.prior)) if doubted else None
         return Learnt(
             classes=self.classes,
             prior=self.prior.value,
@@ -212,20 +216,20 @@ class Contest:
             prior_estimate=self.prior,
             risk_used=self.mixes.risk,
             search=search,
-            bandwidth=float(search.bandwidths[bandwidth]),
-            mix=float(search.mixes[mix]),
-            alpha=float(search.alphas[alpha]),
+            bandwidth=float(self.basis.bandwidths[bandwidth]),
+            mix=float(self.mixes.values[mix]),
+            alpha=float(self.settings.alphas[alpha]),
             columns=GIVEN if search.columns is None else search.columns[bandwidth],
             risk=judge_model(
                 validated,
                 judging,
-                self._final_scores(function),
+                partial(KERNELS[self.settings.kernel].scores, function),
                 self.prior,
                 model.tossed,
                 allowance=FOR_ONE_ROW if model.lacks_one else 1.0,
             ),
             decisions=count_held_out(validated, judging),
-            prior_doubt=self._doubt(validated, judging),
+            prior_doubt=doubt,
             n_features_in=validated.X.shape[1],
             feature_names_in=feature_names,
             validation_scores=scores[0] if len(self.classes) == 2 else scores.T,
@@ -251,20 +255,3 @@ class Contest:
             "of X to a common scale, e.g. with sklearn.preprocessing.StandardScaler, and leave out extreme bandwidths "
             "and sample weights."
         )
-
-    def _final_scores(self, function: dict[str, AnyArray]) -> Callable[[AnyArray], AnyArray]:
-        """Scores (K, n) of rows by the model as it will be used."""
-        kernel, learnt = KERNELS[self.settings.kernel], SimpleNamespace(**function)
-        return lambda X: kernel.scores(learnt, X).T
-
-    def _doubt(self, validated: Samples, scores: AnyArray) -> str | None:
-        """What speaks against a prior that was given."""
-        if not self.prior.is_known or len(self.classes) > 2:
-            return None
-        return doubt_prior(validated, scores[0], float(self.prior))
-
-    def _weigh(self, zero_one: AnyArray, squared: AnyArray, n_labels: float) -> AnyArray:
-        if self.settings.selection == "average":
-            return average_weights(zero_one, squared, n_labels, shares=self.mixes.shares)
-        order = {"alphas": self.settings.alphas, "mixes": self.mixes.values}
-        return best_candidate(zero_one, squared, n_labels, tie_break=self.settings.tie_break, **order)

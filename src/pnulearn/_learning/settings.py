@@ -38,6 +38,9 @@ CHOICES = {
 # Of the default mixes and alphas, where models are solved one by one: five mixes in the middle of a fifth of them each,
 # since pure PU and NU would stand for more than themselves, and every second alpha.
 COARSE = slice(2, None, 4), slice(None, None, 2)
+NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}
+WORDS = {"P": "positive", "N": "negative", "U": "unlabelled"}
+ALWAYS_FREE = 2**25  # bytes that are not worth asking for: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,15 +188,16 @@ def _check_centers(centers: Any) -> None:
         )
 
 
-NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}
-WORDS = {"P": "positive", "N": "negative", "U": "unlabelled"}
-
-
 def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> str:
     """The risk asked for, or the one that the rows at hand allow, with a warning that says so."""
-    present = _present(samples)
+    present = {"U"} if len(samples.unlabeled) else set()
+    if samples.n_classes > 2:
+        present |= {"P", "N"}  # which stand for all classes
+    else:
+        present.update(np.array(["N", "P"])[samples.counts > 0].tolist())
     if set(NEEDS[risk]) <= present:
-        _refuse_more_classes(risk, classes)
+        if len(classes) > 2 and risk in ("pu", "nu"):
+            raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
         return risk
     missing = " and ".join(WORDS[group] for group in NEEDS[risk] if group not in present)
     fitting = [name for name in ("pn", "pu", "nu") if set(NEEDS[name]) <= present]
@@ -222,22 +226,10 @@ def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> s
     return fitting[0]
 
 
-def _present(samples: Samples) -> set[str]:
-    """Which of P, N and U have rows; with more than two classes P and N stand for all of them."""
-    counts = samples.counts
-    groups = {"U"} if len(samples.unlabeled) else set()
-    if samples.n_classes > 2:
-        return groups | {"P", "N"}
-    return groups | {name for name, count in zip("NP", counts, strict=True) if count > 0}
-
-
-def _refuse_more_classes(risk: str, classes: AnyArray) -> None:
-    if len(classes) > 2 and risk in ("pu", "nu"):
-        raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
-
-
 def refuse_if_too_large(needed: int, what: str, basis: Basis) -> None:
     """Stop before any work rather than in the middle of it, when memory is exhausted."""
+    if needed <= ALWAYS_FREE:
+        return
     memory = free_memory()
     if needed > 0.8 * memory:
         raise MemoryError(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.progress import report_progress
@@ -19,14 +17,7 @@ from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Training, find_used
 from pnulearn._solvers.ridge import RidgeCandidates
 
-DENSE_AT_MOST = 2**20  # cells of sparse rows that are made dense, since that is faster: 8 MB
 ROWS_AT_ONCE = 4096
-
-
-def prefers_sparse(samples: Samples, basis: Basis) -> bool:
-    """Whether rows are sparse, used as they are, and too large to be made dense."""
-    X = samples.X
-    return sparse.issparse(X) and isinstance(basis, LinearBasis) and X.shape[0] * X.shape[1] > DENSE_AT_MOST
 
 
 def sparse_memory(samples: Samples, n_points: int) -> int:

@@ -294,11 +294,13 @@ def _refuse_unless_judged(lonely: list[Any], distinct: list[int], n_population: 
     )
 
 
-def never_held_out(codes: AnyArray, splits: list[Split]) -> AnyArray:
+def never_held_out(codes: AnyArray, splits: list[Split]) -> tuple[int, ...]:
     """Classes all of whose rows every split trains on.
 
     >>> never_held_out(np.array([1, 0, 0]), [(np.array([0, 1]), np.array([2])), (np.array([0, 2]), np.array([1]))])
-    array([1])
+    (1,)
     """
-    held_out = [np.unique(codes[test]) for _, test in splits]
-    return np.setdiff1d(codes[codes >= 0], np.concatenate(held_out)) if splits else np.zeros(0, dtype=int)
+    if not splits:
+        return ()
+    held_out = np.concatenate([codes[test] for _, test in splits])
+    return tuple(np.setdiff1d(codes[codes >= 0], held_out).tolist())

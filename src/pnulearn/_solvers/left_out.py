@@ -14,7 +14,7 @@ rows are left out together: they have the same φ, and their a and β add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -60,80 +60,59 @@ def can_leave_out(codes: AnyArray, weight: AnyArray, alike: AnyArray, alphas: An
     return True
 
 
-@dataclass(frozen=True)
 class LeftOut:
-    """One training problem without intercept, of which every row is left out in turn; equal rows share an `alike`."""
+    """One training problem without intercept, of which every row is left out in turn; equal rows share an `alike`.
 
-    training: Training
-    alike: AnyArray
+    Attributes
+    ----------
+    points
+        s and p = 4 λ of every grid point, λ running fastest.
+    codes, q, signs
+        of the labelled rows: class, θ_c × the row's share of its class, and ±1 for every output (r, K).
+    u
+        the share of every row in U: zero for rows that do not stand for the population.
+    scale
+        c of U.
+    kinds
+        one unlabelled row of every kind, and the kind of every unlabelled row.
+    turned
+        all rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U.
+    gram
+        K (points, r, r), and F′B⁻¹ m_U (points, r).
+    """
 
-    @cached_property
-    def shares(self) -> AnyArray:
-        return np.unique(self.training.mixes.shares)
-
-    @cached_property
-    def points(self) -> tuple[AnyArray, AnyArray]:
-        """s and p = 4 λ of every grid point, λ running fastest."""
-        alphas = 4 * self.training.alphas
-        return np.repeat(self.shares, len(alphas)), np.tile(alphas, len(self.shares))
-
-    @cached_property
-    def codes(self) -> AnyArray:
-        """Of the labelled rows."""
-        return self.training.codes[self.training.labeled]
-
-    @cached_property
-    def q(self) -> AnyArray:
-        """θ_c × the row's share of its class, of every labelled row."""
-        weight = self.training.weight[self.training.labeled]
-        mass = np.bincount(self.codes, weights=weight, minlength=len(self.training.prior))
-        return self.training.prior[self.codes] * weight / mass[self.codes]
-
-    @cached_property
-    def u(self) -> AnyArray:
-        """The share of every row in U: zero for rows that do not stand for the population."""
-        share = np.zeros(len(self.training.codes))
-        share[self.training.population] = self.training.weight[self.training.population]
-        return share / max(share.sum(), np.finfo(float).tiny)
-
-    @cached_property
-    def axes(self) -> tuple[AnyArray, AnyArray]:
-        """Eigenvalues and eigenvectors of G_U."""
-        rows = self.training.features_of(self.training.population) * np.sqrt(self.u[self.training.population])[:, None]
-        values, V = np.linalg.eigh(rows.T @ rows)
-        return np.maximum(values, 0), V
-
-    @cached_property
-    def turned(self) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """All rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U."""
-        (values, V), (s, p) = self.axes, self.points
-        rows = self.training.features @ V
-        return rows, 1 / (np.outer(s, values) + p[:, None]), self.u @ rows
-
-    @cached_property
-    def gram(self) -> tuple[AnyArray, AnyArray]:
-        """K (points, r, r), and F′B⁻¹ m_U (points, r)."""
-        rows, inverse, mean = self.turned
-        F = rows[self.training.labeled]
-        return weighted_grams(F, inverse), (inverse * mean) @ F.T
-
-    @cached_property
-    def signs(self) -> AnyArray:
-        """±1 of every labelled row for every output, shape (r, K)."""
-        return np.where(self.codes[:, None] == self.training.outputs, 1.0, -1.0)
-
-    @cached_property
-    def scale(self) -> float:
-        """c of U."""
-        kinds = len(np.unique(self.alike[self.training.population]))
-        return kinds / max(kinds - 1, 1)
+    def __init__(self, training: Training, alike: AnyArray):
+        self.training, self.alike = training, alike
+        labeled, population = training.labeled, training.population
+        self.shares = np.unique(training.mixes.shares)
+        s, p = np.repeat(self.shares, len(training.alphas)), np.tile(4 * training.alphas, len(self.shares))
+        self.points = s, p
+        self.codes, weight = training.codes[labeled], training.weight[labeled]
+        mass = np.bincount(self.codes, weights=weight, minlength=len(training.prior))
+        self.q = training.prior[self.codes] * weight / mass[self.codes]
+        self.signs = np.where(self.codes[:, None] == training.outputs, 1.0, -1.0)
+        self.u = np.zeros(len(training.codes))
+        self.u[population] = training.weight[population]
+        self.u /= max(self.u.sum(), np.finfo(float).tiny)
+        n_kinds = len(np.unique(alike[population]))
+        self.scale = n_kinds / max(n_kinds - 1, 1)
+        unlabeled = np.flatnonzero(training.codes < 0)
+        _, first, number = np.unique(alike[unlabeled], return_index=True, return_inverse=True)
+        self.kinds = unlabeled[first], number
+        of_u = training.features_of(population) * np.sqrt(self.u[population])[:, None]
+        values, self.axes = np.linalg.eigh(of_u.T @ of_u)
+        rows, inverse = training.features @ self.axes, 1 / (np.outer(s, np.maximum(values, 0)) + p[:, None])
+        mean = self.u @ rows
+        self.turned = rows, inverse, mean
+        self.gram = weighted_grams(rows[labeled], inverse), (inverse * mean) @ rows[labeled].T
 
     def scores(self) -> AnyArray:
         """g of every row by models learnt without it, shape (K, C, J, n); a class of one kind of row stays NaN."""
         mixes, n = self.training.mixes, len(self.training.codes)
         place = np.searchsorted(self.shares, mixes.shares)
         n_parts = len(self.training.outputs) + 1  # every output at t = 0, then the slope in t
-        parts, whole = (np.full((n_parts, len(self.points[0]), n), np.nan) for _ in range(2))
+        parts = np.full((n_parts, len(self.points[0]), n), np.nan)
+        whole = parts.copy()
         for code in np.unique(self.codes):
             self._leave_labeled(parts, whole, code)
         self._leave_unlabeled(parts, whole)
@@ -164,13 +143,6 @@ class LeftOut:
         g[-1] -= of_u * (mu[:, own] - ((W * mu)[:, None, :] @ H)[:, 0])
         whole[:, :, rows] = g
         parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q, of_u)
-
-    @cached_property
-    def kinds(self) -> tuple[AnyArray, AnyArray]:
-        """One unlabelled row of every kind, and the kind of every unlabelled row."""
-        unlabeled = np.flatnonzero(self.training.codes < 0)
-        _, first, number = np.unique(self.alike[unlabeled], return_index=True, return_inverse=True)
-        return unlabeled[first], number
 
     @cached_property
     def checked(self) -> AnyArray:
@@ -223,7 +195,7 @@ class LeftOut:
         mixes = self.training.mixes
         coefficients = self.along[:, :-1].copy()
         coefficients[:, -1] -= self.along[:, -1]
-        grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes[1]), None)
+        grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes), None)
         return RidgeCandidates(grid, np.searchsorted(self.shares, mixes.shares), mixes.tilts)
 
     def _leave_unlabeled(self, parts: AnyArray, whole: AnyArray) -> None:

@@ -156,7 +156,7 @@ class PNURanker(PartiallyLabeledClassifier):
         return float(roc_auc_score(labels.codes[known], scores[known], sample_weight=weight))
 
     def _scores(self, X: Any) -> AnyArray:
-        scores: AnyArray = KERNELS[self.kernel].scores(self, X)[:, 0] - self.threshold_
+        scores: AnyArray = KERNELS[self.kernel].scores(vars(self), X)[:, 0] - self.threshold_
         return scores
 
     def _keep(self, basis: Basis, coef: AnyArray) -> None:
