@@ -18,8 +18,7 @@ from pnulearn._solvers.candidates import Mixes
 from pnulearn._statistics.row_sample import RowSample
 from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import is_vague, read_prior
-from pnulearn.priors.resolve import beside_evidence, resolve_prior
+from pnulearn.priors.resolve import beside_evidence, is_vague, read_prior, resolve_prior
 
 Recount = Callable[[list[Fits]], list[Fits]]
 

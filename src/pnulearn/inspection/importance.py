@@ -18,7 +18,7 @@ from pnulearn.inspection.columns import Group, read_groups, read_rows, refuse_un
 from pnulearn.inspection.rise import estimate_rise
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import read_prior, read_share
+from pnulearn.priors.resolve import read_prior, read_share
 
 Scored = tuple[Any, AnyArray]  # a fitted model, and the rows that it is asked about
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
-from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pnulearn._arrays import AnyArray
+from pnulearn._basis.gaussian import gaussian, squared_distances
 from pnulearn._problem.folds import assign_folds
 from pnulearn.priors._parts.groups import Group, stack, typical_distance
 
@@ -99,30 +99,21 @@ def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> lis
         for own, coef in _ridge_path(gram, targets, weight):
             left_out.append(own.T)
             predicted.append((cross @ coef).T)
-    own_parts = np.split(np.array(left_out), _ends(trained), axis=2)
-    unseen_parts = np.split(np.array(predicted), _ends(unseen), axis=2)
+    own_parts = np.split(np.array(left_out), np.cumsum(list(map(len, trained)))[:-1], axis=2)
+    unseen_parts = np.split(np.array(predicted), np.cumsum(list(map(len, unseen)))[:-1], axis=2)
     class_scores = [np.concatenate(parts, axis=2) for parts in zip(own_parts, unseen_parts, strict=False)]
     return class_scores + unseen_parts[len(classes) :]
-
-
-def _ends(groups: Sequence[Group]) -> AnyArray:
-    return np.cumsum([len(group) for group in groups])[:-1]
 
 
 def _kernels(trained: Sequence[Group], unseen: Sequence[Group]) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Gram matrix of the trained rows and their kernel values with the unseen ones, for every kernel."""
     rows, others = stack([group.X for group in trained]), stack([group.X for group in unseen])
     distance = typical_distance(stack([others, rows]))
-    own, cross = _squared_distances(rows, rows), _squared_distances(others, rows)
+    own, cross = squared_distances(rows, rows), squared_distances(others, rows)
     for multiple in BANDWIDTHS:
-        twice_variance = 2 * (multiple * distance) ** 2
-        yield np.exp(-own / twice_variance), np.exp(-cross / twice_variance)
+        yield gaussian(own, multiple * distance), gaussian(cross, multiple * distance)
     origin = np.asarray(rows.mean(axis=0)).ravel()
     yield _linear(rows, rows, origin), _linear(others, rows, origin)
-
-
-def _squared_distances(A: Any, B: Any) -> AnyArray:
-    return euclidean_distances(A, B, squared=True) if A.shape[0] else np.zeros((0, B.shape[0]))
 
 
 def _linear(A: Any, B: Any, origin: AnyArray) -> AnyArray:
