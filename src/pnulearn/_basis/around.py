@@ -20,6 +20,8 @@ from pnulearn._basis.ranks import NormalRanks
 AUTO_CENTERS = 500
 MEDIAN_ROWS = 1000
 ROUNDING = 1e-9  # of the largest distance: rows that are closer are equal
+GIVEN, RANKS = "given", "ranks"
+COLUMNS = {GIVEN: (False,), RANKS: (True,), "both": (False, True)}  # for every representation: is it ranks?
 
 
 def median_distance(centers: AnyArray, metric: str = "euclidean") -> float:
@@ -72,10 +74,6 @@ def _checked_number(centers: int, available: int) -> int:
             f"centers={centers}, but X has {available} distinct rows: all are used.", UserWarning, stacklevel=2
         )
     return min(centers, available)
-
-
-GIVEN, RANKS = "given", "ranks"
-COLUMNS = {GIVEN: (False,), RANKS: (True,), "both": (False, True)}  # for every representation: is it ranks?
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # below, numbers are den
 def squared_distances(X: Any, centers: AnyArray) -> AnyArray:
     """|x − c|² of shape (n_rows, n_centers); the centres' mean is taken off first so that offsets cost no digits."""
     if sparse.issparse(X):
-        return euclidean_distances(X, centers, squared=True)
+        return euclidean_distances(X, centers, squared=True) if X.shape[0] else np.zeros((0, centers.shape[0]))
     origin = centers.mean(axis=0)
     X, centers = X - origin, centers - origin
     distances = X @ centers.T  # scikit-learn's own steps to the bit; its checks take longer than one row

@@ -29,6 +29,10 @@ from pnulearn.priors.estimate import PriorEstimate
 
 # A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.
 OPTIONAL = frozenset({"validation_scores", "judging_scores", "feature_names_in"})
+# Models that lack a single row hardly differ from the one of all rows, and yet another draw of labels would have led to
+# another: counted three times, they widen intervals of risk_ to what they promise (results/prior-cost.md).
+FOR_ONE_ROW = 3.0
+LARGEST_Z = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +69,6 @@ class Learnt:
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "function"}
         there = {f"{name}_": value for name, value in values.items() if value is not None or name not in OPTIONAL}
         return there | self.function
-
-
-# Models that lack a single row hardly differ from the one of all rows, and yet another draw of labels would have led to
-# another: counted three times, they widen intervals of risk_ to what they promise (results/prior-cost.md).
-FOR_ONE_ROW = 3.0
 
 
 def judge_model(
@@ -144,9 +143,6 @@ def count_held_out(rows: Samples, scores: AnyArray) -> AnyArray | None:
     called = (scores[0] > 0).astype(int) if rows.n_classes == 2 else np.nan_to_num(scores).argmax(axis=0)
     groups = [np.flatnonzero(rows.codes == code) for code in range(rows.n_classes)]
     return count_decisions([g[scored[g]] for g in (*groups, rows.population)], called, rows.n_classes, rows.weight)
-
-
-LARGEST_Z = 2.0
 
 
 def doubt_prior(rows: Samples, scores: AnyArray, prior: float) -> str | None:

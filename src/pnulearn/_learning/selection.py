@@ -1,4 +1,4 @@
-"""From validation risks to a model: the single best candidate, or all of them weighted by how well they did."""
+"""From sums over validation rows to risks, and to weights: the best candidate, or all by how well they did."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ NEGLIGIBLE = 1e-3
 TIED_DIGITS = 9  # risks and weights that agree to so many digits are equal: the rest differs between processors
 
 SHOWN = 10  # candidates in a notebook
+TIED = 1e-7  # of the root mean square of a candidate's scores: closer scores are not told apart
 
 
 @dataclass(frozen=True)
@@ -110,12 +111,11 @@ def average_weights(zero_one: AnyArray, squared: AnyArray, n_labels: float, *, s
     return weight / weight.sum()
 
 
-TIED = 1e-7  # of the root mean square of a candidate's scores: closer scores are not told apart
-
-
 @dataclass(frozen=True)
 class Tally:
     """Weighted sums per group of validation rows, the last axis running over classes and then the population.
+
+    Counts are pooled over folds before any rate is formed, so a fold without negatives does no harm.
 
     positive : of the zero-one vote for each output, shape (K, C, J, groups); K is 1 for two classes.
     first, second : of g and g², where g may have been squashed to [−1, 1].

@@ -145,76 +145,57 @@ class LeftOut:
         parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q, of_u)
 
     @cached_property
-    def checked(self) -> AnyArray:
-        """Some of these kinds, evenly spaced by length, so that neither order nor seed nor repetition matters.
+    def solved(self) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """From the models of all rows, A⁻¹ along the axes of G_U of what is on the right (points, K + 2, b).
 
-        Equal lengths are the rule for discrete columns: there the product with U's mean decides. Both are rounded,
-        since their last bits differ between machines.
+        It is b0 of every output, then Σ θ_c m_c and m_U, whose difference is b1. Then some kinds of unlabelled rows,
+        and what labelled rows take off their leverage (points, checked). These kinds are evenly spaced by length, so
+        that neither order nor seed nor repetition matters. Equal lengths are the rule for discrete columns: there the
+        product with U's mean decides. Both are rounded, since their last bits differ between machines.
         """
-        rows, _, mean = self.turned
+        (rows, inverse, mean), (s, _), (K, mu) = self.turned, self.points, self.gram
         some = rows[self.kinds[0]]
         lengths = np.square(some).sum(axis=1)
         places = np.unique(np.linspace(0, len(lengths) - 1, EXACT).astype(int)) if len(lengths) else slice(0)
-        return np.lexsort([_rounded(some @ mean), _rounded(lengths)])[places]
-
-    @cached_property
-    def near(self) -> AnyArray:
-        """F′B⁻¹φ of the checked rows (points, r, checked)."""
-        rows, inverse, _ = self.turned
-        some = rows[self.kinds[0][self.checked]]
-        return (rows[self.training.labeled] * inverse[:, None, :]) @ some.T
-
-    @cached_property
-    def solved(self) -> AnyArray:
-        """(I + W K)⁻¹ of q × signs of every output, of q, W F′B⁻¹m_U and W F′B⁻¹φ: (points, r, K + 2 + checked)."""
-        s, _ = self.points
-        K, mu = self.gram
-        W, n_outputs = (1 - s)[:, None] * self.q, self.signs.shape[1]
-        right = np.empty((len(s), len(self.q), n_outputs + 2 + len(self.checked)))
+        checked = np.lexsort([_rounded(some @ mean), _rounded(lengths)])[places]
+        F, W, n_outputs = rows[self.training.labeled], (1 - s)[:, None] * self.q, self.signs.shape[1]
+        near = (F * inverse[:, None, :]) @ some[checked].T  # F′B⁻¹φ of the checked rows (points, r, checked)
+        right = np.empty((len(s), len(self.q), n_outputs + 2 + len(checked)))
         right[:, :, :n_outputs] = self.q[:, None] * self.signs
         right[:, :, n_outputs], right[:, :, n_outputs + 1] = self.q, W * mu
-        np.multiply(W[:, :, None], self.near, out=right[:, :, n_outputs + 2 :])
-        return np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right)
-
-    @cached_property
-    def along(self) -> AnyArray:
-        """A⁻¹ along the axes of G_U of what all rows have on the right (points, K + 2, b).
-
-        It is b0 of every output, then Σ θ_c m_c and m_U, whose difference is b1.
-        """
-        rows, inverse, mean = self.turned
-        y = self.solved[:, :, : self.signs.shape[1] + 2].swapaxes(1, 2)
-        found = rows_times(np.ascontiguousarray(y), rows[self.training.labeled])
-        found[:, -1] = mean - found[:, -1]
-        found *= inverse[:, None, :]
-        return found
+        np.multiply(W[:, :, None], near, out=right[:, :, n_outputs + 2 :])
+        y = np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right)
+        along = rows_times(np.ascontiguousarray(y[:, :, : n_outputs + 2].swapaxes(1, 2)), F)
+        along[:, -1] = mean - along[:, -1]
+        along *= inverse[:, None, :]
+        return along, checked, np.sum(near * y[:, :, n_outputs + 2 :], axis=1)
 
     @property
     def candidates(self) -> RidgeCandidates:
         """The models of all rows."""
         mixes = self.training.mixes
-        coefficients = self.along[:, :-1].copy()
-        coefficients[:, -1] -= self.along[:, -1]
+        along = self.solved[0]
+        coefficients = along[:, :-1].copy()
+        coefficients[:, -1] -= along[:, -1]
         grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes), None)
         return RidgeCandidates(grid, np.searchsorted(self.shares, mixes.shares), mixes.tilts)
 
     def _leave_unlabeled(self, parts: AnyArray, whole: AnyArray) -> None:
         """Rows without a label, by the models of all rows."""
         unlabeled = np.flatnonzero(self.training.codes < 0)
-        g = np.moveaxis(rows_times(self.along, self.turned[0][unlabeled].T), 1, 0)
+        g = np.moveaxis(rows_times(self.solved[0], self.turned[0][unlabeled].T), 1, 0)
         g[-2] -= self.scale * g[-1]
         whole[:, :, unlabeled] = g[:-1]
         parts[:, :, unlabeled] = self._without(g[:-1], self._leverage(), unlabeled, self.q, self.scale)
 
     def _leverage(self) -> AnyArray:
         """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ less what labelled rows take off it."""
-        (rows, inverse, _), (first, number) = self.turned, self.kinds
+        (rows, inverse, _), (first, number), (_, checked, taken) = self.turned, self.kinds, self.solved
         whole = inverse @ np.square(rows[first]).T
-        taken = np.sum(self.near * self.solved[:, :, self.signs.shape[1] + 2 :], axis=1)
-        if len(self.checked) == len(first):
-            whole[:, self.checked] -= taken
+        if len(checked) == len(first):
+            whole[:, checked] -= taken
         else:
-            whole *= 1 - (taken.sum(axis=1) / whole[:, self.checked].sum(axis=1))[:, None]
+            whole *= 1 - (taken.sum(axis=1) / whole[:, checked].sum(axis=1))[:, None]
         return whole[:, number]
 
     def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray, of_u: float) -> AnyArray:

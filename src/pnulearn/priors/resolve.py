@@ -29,6 +29,8 @@ from pnulearn.priors.roc import ROCPrior
 from pnulearn.priors.scores import ScorePrior
 from pnulearn.priors.tice import TIcEPrior
 
+BESIDE_EVIDENCE = 1.5
+
 
 def read_prior(prior: Any, classes: AnyArray | None = None) -> PriorEstimate:
     """Any form of a given prior as an estimate; `classes` are needed to read a mapping.
@@ -148,8 +150,6 @@ class AutoPrior(PriorEstimator):
         )
         return BBEPrior(**options).estimate(X, codes, weight)
 
-
-BESIDE_EVIDENCE = 1.5
 
 # name -> (class, fixed options); the first six need every class, the others one class and U
 METHODS: dict[str, tuple[type[PriorEstimator], dict[str, Any]]] = {

@@ -17,6 +17,13 @@ from pnulearn._problem.folds import assign_folds
 from pnulearn.priors._parts.groups import Group, stack, typical_distance
 
 LEAST_TRUST = 1e-3  # candidates trusted less than this, relative to the best one, are left out
+BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance; a linear kernel comes on top
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+MOST_TRAINED = 600  # distinct labelled rows to learn from; the others are held out and only scored
+STEPS = 25
+LONGEST_STEP = 2.0
+CLOSE = 1e-6
+RIDGE = 1e-6  # the shifts are only determined up to a constant
 
 
 @dataclass(frozen=True)
@@ -78,11 +85,6 @@ def _scores(fitted: Any, X: Any) -> AnyArray:
     return np.column_stack([-scores, scores]) / 2 if scores.ndim == 1 else scores
 
 
-BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance; a linear kernel comes on top
-PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
-MOST_TRAINED = 600  # distinct labelled rows to learn from; the others are held out and only scored
-
-
 def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> list[AnyArray]:
     """Scores of shape (candidates, classes, rows) for every group, each row scored without having been seen.
 
@@ -135,12 +137,6 @@ def _ridge_path(gram: AnyArray, targets: AnyArray, weight: AnyArray) -> Iterator
         coef = directions @ (inverse[:, None] * turned)
         diagonal = (directions**2 @ inverse)[:, None]
         yield targets - coef / (diagonal * root), root * coef
-
-
-STEPS = 25
-LONGEST_STEP = 2.0
-CLOSE = 1e-6
-RIDGE = 1e-6  # the shifts are only determined up to a constant
 
 
 @dataclass(frozen=True)
