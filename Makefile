@@ -66,8 +66,8 @@ test-lowest: $(LOWEST)/.installed
 
 $(LOWEST)/.installed: pyproject.toml $(STAMP)
 	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(LOWEST)
-	$(UV_INSTALL) $(LOWEST)/bin/python --resolution lowest-direct -e ".[io]"
-	$(UV_INSTALL) $(LOWEST)/bin/python -e ".[io]" --group lowest
+	$(UV_INSTALL) $(LOWEST)/bin/python --resolution lowest-direct -e ".[io,skops]"
+	$(UV_INSTALL) $(LOWEST)/bin/python -e ".[io,skops]" --group lowest
 	touch $@
 
 # The newest versions of everything, without requirements.lock; made anew at every run.

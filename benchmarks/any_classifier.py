@@ -20,7 +20,6 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from sklearn.svm import SVC
 from experiments.datasets import BENCHMARK as SETS
 from experiments.trials import TooFewRows, Trial, counts, draw_trial, load_scaled
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
-from pnulearn._estimators.everyday import EVERYDAY
+from pnulearn._estimators.auto import SUPERVISED
 
 N_LABELED, N_UNLABELED = 50, 300
 PRIORS = {0.5: 0.7, 0.1: 0.5, 0.3: 0.5, 0.7: 0.5, 0.9: 0.5}  # of the population: share among the labels
@@ -281,7 +280,7 @@ def main(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")
     set_config(assume_finite=True, skip_parameter_validation=True)  # else every tree of every forest is checked
     for name, own in OF_AUTO.items():
-        EVERYDAY[name] = replace(EVERYDAY[name], make=MODELS[own])
+        SUPERVISED[name] = MODELS[own]
     page, rows = Path("results/any-classifier.md"), Path("results/rows/any-classifier.jsonl")
     if arguments[:1] == ["--report"]:
         path = Path(arguments[1]) if len(arguments) > 1 else rows

@@ -22,10 +22,8 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier
-from pnulearn.baselines._rival.kernel import bandwidth_candidates, gram
-from pnulearn.baselines._rival.rival import Rival, Training
-from pnulearn.baselines.lapsvm.graph import laplacian, neighbor_graph
-from pnulearn.baselines.lapsvm.margin import hinge_machine
+from pnulearn.baselines._base import Rival, Training, bandwidth_candidates, gram
+from pnulearn.baselines._lapsvm import hinge_machine, laplacian, neighbor_graph
 
 N_POSITIVE, N_NEGATIVE, N_UNLABELED = 35, 15, 300
 LARGE = ("LaplacianSVM, one model", "LaplacianSVM, 8 x 8 grid", "SMIRClassifier, one model")

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from pnulearn._basis.around import median_distance
-from pnulearn._machine.threads import one_blas_thread
+from pnulearn._machine import one_blas_thread
 from pnulearn.baselines import S4VM, LaplacianSVM, WellSVM
 
 SETS = ("banana", "spambase", "waveform")

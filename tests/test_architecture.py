@@ -14,7 +14,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 # scikit-learn and Dask make these names part of what they hand out.
 FOREIGN = {"_meta", "_repr_html_inner", "_repr_mimebundle_"}
 # A scorer is called with any classifier there is, so nothing more can be said of it.
-ANY_CLASSIFIER = {"metrics/_scorer.py", "plots/effect.py", "plots/importance.py"}
+ANY_CLASSIFIER = {"metrics/_scorer.py", "plots/_columns.py"}
 
 
 def own_names(tree: ast.Module) -> set[str]:

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is the extra 'torch'")
 
 from pnulearn._estimators.saving import LEARNT_TYPES  # noqa: E402
 from pnulearn.torch import PNUNetClassifier  # noqa: E402
-from pnulearn.torch.saving import KIND  # noqa: E402
+from pnulearn.torch._saving import KIND  # noqa: E402
 
 pytestmark = pytest.mark.thorough
 rng = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from pnulearn.risks import empirical_risk, pnu
 torch = pytest.importorskip("torch", reason="PyTorch is the extra 'torch'")
 
 from pnulearn.torch import PNUBatchSampler, PNUNetClassifier  # noqa: E402
-from pnulearn.torch.stopping import Watch  # noqa: E402
+from pnulearn.torch._training import Watch  # noqa: E402
 
 pytestmark = pytest.mark.thorough
 rng = np.random.default_rng(0)

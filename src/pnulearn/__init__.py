@@ -8,10 +8,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pnulearn._estimators.auto import AutoPNU as AutoPNU
+    from pnulearn._estimators.auto import AutoPNU
     from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
     from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
-    from pnulearn._estimators.prior_adjusted import PriorAdjusted as PriorAdjusted
+    from pnulearn._estimators.prior_adjusted import PriorAdjusted
     from pnulearn._problem.folds import PNUStratifiedGroupKFold as PNUStratifiedGroupKFold
     from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
     from pnulearn.advice import advise as advise

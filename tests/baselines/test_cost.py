@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from pnulearn.baselines._rival import cost
+from pnulearn.baselines import _base as cost
 
 
 def test_the_machine_is_measured():

@@ -8,12 +8,10 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn.baselines import EntropyRegularizedClassifier
-from pnulearn.baselines._rival.kernel import gram
-from pnulearn.baselines._rival.rival import RivalTraining
-from pnulearn.baselines.entropy import confidence, descent
-from pnulearn.baselines.entropy.confidence import ConfidenceObjective, entropy
-from pnulearn.baselines.entropy.descent import minimize_confidence
-from pnulearn.baselines.entropy.rotation import rotate
+from pnulearn.baselines import _entropy as confidence
+from pnulearn.baselines import _entropy as descent
+from pnulearn.baselines._base import RivalTraining, gram
+from pnulearn.baselines._entropy import ConfidenceObjective, entropy, minimize_confidence, rotate
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 20, 60

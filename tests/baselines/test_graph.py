@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
-from pnulearn.baselines.lapsvm.graph import laplacian, neighbor_graph
+from pnulearn.baselines._lapsvm import laplacian, neighbor_graph
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -57,7 +57,25 @@ def test_duplicates_are_neighbours_of_weight_one():
 
 
 def test_identical_rows_and_few_rows_still_make_a_graph():
-    assert neighbor_graph(np.ones((4, 2)), 2).toarray().max() == 1
+    graph = neighbor_graph(np.ones((4, 2)), 2).toarray()
+    assert_allclose(graph, (1 - np.eye(4)) * 2 / 3)
+
+
+def test_rows_that_are_equally_far_share_the_places_that_are_left():
+    """The mean over many orders of the rows, each of which breaks the ties in its own way."""
+    rows = np.array([[a, b] for a in range(4) for b in range(3)], dtype=float)
+    apart, n = pairwise_distances(rows), len(rows)
+    rng, total = np.random.default_rng(1), np.zeros((n, n))
+    for _ in range(4000):
+        order = np.lexsort((rng.random((n, n)), np.round(apart, 9) + 9 * np.eye(n)))
+        np.put_along_axis(one := np.zeros((n, n)), order[:, :3], 1, axis=1)
+        total += one / 4000
+    expected = np.maximum(total, total.T)
+    for moved in (rows, rows * (1 + 1e-15), np.nextafter(rows, 9.0)):
+        assert_allclose(neighbor_graph(moved, 3, "binary").toarray(), expected, atol=0.05)
+    order = rng.permutation(n)
+    graph = neighbor_graph(rows, 3)
+    assert_allclose(neighbor_graph(rows[order] / 3, 3).toarray(), graph[order][:, order].toarray(), atol=1e-12)
     assert neighbor_graph(X[:3], 10).nnz == 6
     assert neighbor_graph(X[:1], 10).nnz == 0
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn.baselines._rival.kernel import bandwidth_candidates, gram, refuse_beyond_memory
+from pnulearn.baselines._base import bandwidth_candidates, gram, refuse_beyond_memory
 
 rng = np.random.default_rng(0)
 X, C = rng.normal(size=(7, 3)), rng.normal(size=(4, 3))

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
-from pnulearn.baselines.wellsvm import label_generation as lg
+from pnulearn.baselines import _wellsvm as lg
 
 
 def problem(seed=0, n_labeled=8, n_unlabeled=20, shift=0.7):

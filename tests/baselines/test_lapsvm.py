@@ -7,9 +7,8 @@ from numpy.testing import assert_allclose
 from sklearn.svm import SVC
 
 from pnulearn.baselines import LaplacianSVM
-from pnulearn.baselines._rival.kernel import gram
-from pnulearn.baselines.lapsvm.deformed import DeformedPath, deformed_once, pivoted_cholesky
-from pnulearn.baselines.lapsvm.graph import laplacian, neighbor_graph
+from pnulearn.baselines._base import gram
+from pnulearn.baselines._lapsvm import DeformedPath, deformed_once, laplacian, neighbor_graph, pivoted_cholesky
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 20, 70

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize
 
-from pnulearn.baselines.lapsvm.margin import hinge_machine, squared_hinge_machine
+from pnulearn.baselines._lapsvm import hinge_machine, squared_hinge_machine
 
 rng = np.random.default_rng(0)
 SIGNS = np.repeat([1.0, -1.0], [14, 8])

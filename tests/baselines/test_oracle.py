@@ -7,10 +7,8 @@ from scipy import sparse
 from tests.problems import load_arrays
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM
-from pnulearn.baselines._rival.kernel import gram
-from pnulearn.baselines.lapsvm.deformed import deformed_once
-from pnulearn.baselines.lapsvm.graph import neighbor_graph
-from pnulearn.baselines.lapsvm.margin import hinge_machine
+from pnulearn.baselines._base import gram
+from pnulearn.baselines._lapsvm import deformed_once, hinge_machine, neighbor_graph
 
 SETS = ("banana", "spambase", "waveform")
 

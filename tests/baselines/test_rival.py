@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn.baselines import EntropyRegularizedClassifier, HarmonicClassifier, LaplacianSVM, SMIRClassifier
-from pnulearn.baselines._rival.grid import STRENGTHS, candidates
-from pnulearn.baselines._rival.training import RivalTraining
+from pnulearn.baselines._base import STRENGTHS, RivalTraining, candidates
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 16, 80
@@ -213,7 +212,7 @@ def test_many_rows_are_no_trouble_for_a_linear_model(monkeypatch):
     def too_large(n_rows):
         raise ValueError("too large")
 
-    monkeypatch.setattr("pnulearn.baselines._rival.rival.refuse_beyond_memory", too_large)
+    monkeypatch.setattr("pnulearn.baselines._base.refuse_beyond_memory", too_large)
     clone(FIXED[1]).fit(X, Y)
     with pytest.raises(ValueError, match="too large"):
         clone(FIXED[0]).fit(X, Y)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from sklearn.svm import SVC
 
-from pnulearn.baselines.s4vm.classifier import S4VM, safest_labels, supervised_svm
+from pnulearn.baselines._s4vm import S4VM, safest_labels, supervised_svm
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 12, 112
@@ -167,3 +167,15 @@ def test_two_fits_with_one_seed_agree_and_other_seeds_differ():
 def test_wrong_settings_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name} must be"):
         fitted(**{name: value})
+
+
+@pytest.mark.parametrize("rows", [X, np.round(X)], ids=["continuous", "ties"])
+def test_neither_the_order_of_the_rows_nor_their_last_bits_matter(rows):
+    options = {"C_unlabeled": 0.1, "bandwidth": 1.0, "prior": 0.5, "n_starts": 20, "random_state": 0}
+    model = S4VM(**options).fit(rows, Y)
+    order = np.random.default_rng(3).permutation(N)
+    moved = S4VM(**options).fit(rows[order], Y[order])
+    assert_array_equal(moved.transduction_, model.transduction_[order])
+    other = S4VM(**options).fit(np.nextafter(rows, np.inf), Y)
+    for again in (moved, other):
+        assert_allclose(again.decision_function(rows), model.decision_function(rows), atol=1e-8)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
-from pnulearn.baselines.s4vm import separators as sp
-from pnulearn.baselines.s4vm.shared_kernel_svm import SharedKernelSVM
+from pnulearn.baselines import _s4vm as sp
+from pnulearn.baselines._s4vm import SharedKernelSVM
 
 
 def problem(seed=0, n_labeled=10, n_unlabeled=60, cost=0.1):

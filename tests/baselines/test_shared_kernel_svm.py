@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from pnulearn.baselines.s4vm import shared_kernel_svm
-from pnulearn.baselines.s4vm.shared_kernel_svm import RELAXATION, STIFF, SharedKernelSVM, _iterate, best_bias
+from pnulearn.baselines import _s4vm as shared_kernel_svm
+from pnulearn.baselines._s4vm import RELAXATION, STIFF, SharedKernelSVM, _iterate, best_bias
 
 rng = np.random.default_rng(0)
 N, N_LABELED, N_LABELINGS = 90, 20, 6

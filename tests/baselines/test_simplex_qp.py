@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from pnulearn.baselines.wellsvm.simplex_qp import Root, _Face, nonnegative_qp, scratch_for, simplex_qp
+from pnulearn.baselines._wellsvm import Root, _Face, nonnegative_qp, scratch_for, simplex_qp
 
 
 def random_hessian(seed, n=40):
@@ -46,7 +46,7 @@ def test_the_simplex_minimum_meets_its_optimality_conditions():
 
 
 def test_single_exchanges_end_where_whole_exchanges_would_cycle(monkeypatch):
-    monkeypatch.setattr("pnulearn.baselines.wellsvm.simplex_qp.PATIENCE", 0)
+    monkeypatch.setattr("pnulearn.baselines._wellsvm.PATIENCE", 0)
     Q = random_hessian(3)
     b = nonnegative_qp(Q, np.random.default_rng(0).random(len(Q)) < 0.5)
     assert (b >= 0).all()

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 
 from pnulearn.baselines import SMIRClassifier
-from pnulearn.baselines._rival.kernel import gram
-from pnulearn.baselines.smir import SmirPath
+from pnulearn.baselines._base import gram
+from pnulearn.baselines._smir import SmirPath
 
 rng = np.random.default_rng(0)
 N_LABELED, N, SIGMA = 12, 40, 0.7

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn.baselines import S4VM, WellSVM
-from pnulearn.baselines._rival import cost
+from pnulearn.baselines import _base as cost
 
 rng = np.random.default_rng(0)
 N_LABELED, N = 16, 80

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
 from pnulearn._learning.selection import validation_mix
-from pnulearn.baselines._rival.validation import judge, split_folds, tabulate
+from pnulearn.baselines._base import judge, split_folds, tabulate
 from pnulearn.risks import empirical_risk, pnu
 
 rng = np.random.default_rng(0)
@@ -55,3 +55,8 @@ def test_three_classes_without_unlabelled_rows_are_judged_by_the_share_weighted_
 def test_ties_go_to_the_lesser_squared_risk():
     table = tabulate({"alpha": [1, 2, 3]}, np.array([0.2, 0.1, 0.1 + 1e-15]), np.array([0.0, 0.5, 0.4]))
     assert table.best == (2,)
+
+
+def test_rounding_breaks_no_tie():
+    table = tabulate({"alpha": [1, 2, 3]}, np.array([0.2, 0.1, 0.1 - 1e-15]), np.array([0.0, 0.5, 0.5 - 1e-15]))
+    assert table.best == (1,)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 from tests.problems import load_arrays
 
-from pnulearn.baselines.wellsvm.classifier import WellSVM
+from pnulearn.baselines._wellsvm import WellSVM
 
 rng = np.random.default_rng(0)
 TRUTH = np.arange(90) % 2

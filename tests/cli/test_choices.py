@@ -3,7 +3,7 @@
 import pytest
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._estimators.everyday import LEARNERS
+from pnulearn._estimators.auto import LEARNERS
 from pnulearn._learning.settings import CHOICES
 from pnulearn.cli.fit import Kernel, Learner, Loss, Risk, Sampling
 from pnulearn.cli.options import Drawn

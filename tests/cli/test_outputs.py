@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pnulearn._files.kinds import recognise
+from pnulearn._files.outputs import recognise
 from pnulearn.cli import run
 
 FIT = ["-l", "bought", "--kernel", "linear", "--folds", "2"]

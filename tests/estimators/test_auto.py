@@ -1,7 +1,9 @@
-"""PNU beside everyday models: functions as scikit-learn has them, weights as their risks say, files, commands."""
+"""PNU beside scikit-learn's models: weights as their risks say, files, commands."""
 
 import json
+import sys
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import pnulearn
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn.__main__ import main
-from pnulearn._estimators.adjustment import class_scores
-from pnulearn._estimators.everyday import EVERYDAY, LEARNERS
+from pnulearn._estimators.auto import KIND, LEARNERS, SUPERVISED, TREES, auto_contents
+from pnulearn._files.archive import write_archive
 from pnulearn._files.errors import ModelFileError
 from pnulearn._learning.selection import validation_mix
 from pnulearn.metrics import pnu_risk
@@ -32,25 +34,11 @@ def auto():
     return AutoPNU(pnu=QUICK, prior=0.3, cv=3, random_state=0).fit(X, Y)
 
 
-@pytest.mark.parametrize("name", EVERYDAY)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_plain_functions_answer_as_the_models_do(name, n_classes):
-    learner = EVERYDAY[name]
-    if n_classes > learner.most_classes:
-        return
-    labels = TRUTH if n_classes == 2 else THREE
-    model = learner.make(0).fit(X[:80], labels[:80])
-    rows = np.vstack([X, 50 * RNG.normal(size=(2100, 3))])
-    function = learner.keep(model)
-    function.refuse_broken(3, n_classes)
-    assert_allclose(function(rows), class_scores(model, rows, model.classes_), atol=1e-10)
-
-
-@pytest.mark.parametrize("name", EVERYDAY)
-def test_one_everyday_learner_is_what_prior_adjusted_makes_of_it(name):
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_one_supervised_learner_is_what_prior_adjusted_makes_of_it(name):
     alone = AutoPNU((name,), prior=0.3, cv=3, random_state=0).fit(X, Y)
     seed = int(np.random.RandomState(0).randint(2**31))
-    wrapped = PriorAdjusted(EVERYDAY[name].make(seed), 0.3, cv=3, random_state=seed).fit(X, Y)
+    wrapped = PriorAdjusted(SUPERVISED[name](seed), 0.3, cv=3, random_state=seed).fit(X, Y)
     assert_allclose(alone.predict_proba(X), wrapped.predict_proba(X), atol=1e-9)
     assert_array_equal(alone.predict(X), wrapped.predict(X))
 
@@ -66,7 +54,7 @@ def test_weights_follow_the_risks_and_the_average_is_one_of_probabilities(auto):
         risks = [pnu_risk(Y, scores[0], prior=0.3, loss=loss, mix=mix).value for loss in ("zero_one", "squared")]
         energies.append(sum(risks))
         if member.name != "pnu":
-            wrapped = PriorAdjusted(EVERYDAY[member.name].make(seed), prior, cv=3, random_state=seed).fit(X, Y)
+            wrapped = PriorAdjusted(SUPERVISED[member.name](seed), prior, cv=3, random_state=seed).fit(X, Y)
             shares = shares + member.weight * wrapped.predict_proba(X)
         else:
             shares = shares + member.weight * auto.pnu_.predict_proba(X)
@@ -112,23 +100,73 @@ def test_more_classes_words_sparse_rows_and_another_positive_class():
     assert np.mean(turned.predict(X[40:]) == np.where(TRUTH[40:] == 1, "a", "b")) > 0.85
 
 
-def test_a_saved_model_answers_the_same_and_a_tampered_one_is_refused(auto, tmp_path):
+def test_a_saved_model_answers_the_same_and_a_cut_one_is_refused(auto, tmp_path):
+    pytest.importorskip("skops")
     pnulearn.save(auto, tmp_path / "model.pnu")
     again = pnulearn.load(tmp_path / "model.pnu")
     assert_array_equal(again.predict_proba(X), auto.predict_proba(X))
     assert again.risk_ == auto.risk_
-    forest = next(member for member in again.members_ if member.name == "forest")
-    for name, place, value in (("left", 0, -1), ("right", 0, 10**9), ("feature", 0, 7), ("threshold", 0, np.nan)):
-        array = getattr(forest.function, name)
-        old, array[place] = array[place], value
-        with pytest.raises(ValueError, match=r"branch|column|finite"):
-            pnulearn.save(again, tmp_path / "broken.pnu")
-        array[place] = old
     with pytest.raises(TypeError, match="--learner pnu"):
         pnulearn.onnx.to_onnx(auto)
     (tmp_path / "cut.pnu").write_bytes((tmp_path / "model.pnu").read_bytes()[:-40])
     with pytest.raises(ModelFileError):
         pnulearn.load(tmp_path / "cut.pnu")
+
+
+def test_a_file_with_other_models_than_it_names_is_refused(auto, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    others = {
+        "is a LogisticRegression": {"forest": next(m.model for m in auto.members_ if m.name == "logistic")},
+        "other columns": {"forest": SUPERVISED["forest"](0).fit(X[:, :2], TRUTH)},
+        "other columns or classes": {"forest": SUPERVISED["forest"](0).fit(X, THREE)},
+        "Untrusted types": {"forest": Harmful()},
+    }
+    content = auto_contents(auto)
+    models = skops.loads(content["models"].tobytes(), trusted=TREES)
+    for message, other in others.items():
+        blob = np.frombuffer(skops.dumps(models | other), dtype=np.uint8)
+        write_archive(tmp_path / "model.pnu", KIND, content | {"models": blob})
+        with pytest.raises(ModelFileError, match=message):
+            pnulearn.load(tmp_path / "model.pnu")
+    packed = skops.dumps(models, compression=zipfile.ZIP_DEFLATED)
+    write_archive(tmp_path / "model.pnu", KIND, content | {"models": np.frombuffer(packed, dtype=np.uint8)})
+    with pytest.raises(ModelFileError, match="compressed"):
+        pnulearn.load(tmp_path / "model.pnu")
+
+
+class Harmful:
+    """A class that is not scikit-learn's."""
+
+
+def test_a_file_of_another_scikit_learn_is_told_apart(auto, tmp_path):
+    pytest.importorskip("skops")
+    content = auto_contents(auto) | {"scikit-learn": "0.24.0"}
+    write_archive(tmp_path / "model.pnu", KIND, content)
+    with pytest.warns(UserWarning, match=r"saved with scikit-learn 0\.24\.0"):
+        again = pnulearn.load(tmp_path / "model.pnu")
+    assert_array_equal(again.predict(X), auto.predict(X))
+    zeros = np.zeros_like(content["models"])
+    zeros[:] = content["models"]
+    zeros[len(zeros) // 3 : len(zeros) // 2] = 0
+    write_archive(tmp_path / "model.pnu", KIND, content | {"models": zeros})
+    with (
+        pytest.raises(ModelFileError, match=r"Install scikit-learn 0\.24\.0, or fit the model again"),
+        pytest.warns(UserWarning, match="saved with"),
+    ):
+        pnulearn.load(tmp_path / "model.pnu")
+
+
+def test_without_skops_it_is_said_what_to_install(auto, tmp_path, monkeypatch):
+    pytest.importorskip("skops")
+    alone = AutoPNU(("pnu",), QUICK, prior=0.3, cv=3, random_state=0).fit(X, Y)
+    pnulearn.save(auto, tmp_path / "model.pnu")
+    monkeypatch.setitem(sys.modules, "skops", None)
+    with pytest.raises(ImportError, match=r"Loading an AutoPNU .* pip install 'pnulearn\[skops\]'"):
+        pnulearn.load(tmp_path / "model.pnu")
+    with pytest.raises(ImportError, match=r"Saving an AutoPNU .* pip install 'pnulearn\[skops\]'"):
+        pnulearn.save(auto, tmp_path / "other.pnu")
+    pnulearn.save(alone, tmp_path / "alone.pnu")
+    assert_array_equal(pnulearn.load(tmp_path / "alone.pnu").predict(X), alone.predict(X))
 
 
 @pytest.mark.parametrize(

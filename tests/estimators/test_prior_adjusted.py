@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn import PriorAdjusted
-from pnulearn._estimators.adjustment import (
+from pnulearn._estimators.prior_adjusted import (
     SLOPES,
     USUAL_DISTANCE,
     adjust,

@@ -16,9 +16,9 @@ from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.planning import design_from_rows
 from pnulearn._learning.result import OPTIONAL, Learnt
 from pnulearn._learning.settings import Settings
+from pnulearn._moments import PNUStatistics
 from pnulearn._problem.labels import decode_labels
 from pnulearn._problem.samples import Samples
-from pnulearn._statistics.statistics import PNUStatistics
 
 SMALL = {"mix": [0.0, 0.4], "alpha": [0.01, 0.1], "bandwidth": [1.0, 3.0], "prior": 0.3, "random_state": 0}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pnulearn._machine.memory import free_memory, physical_memory
+from pnulearn._machine import free_memory, physical_memory
 
 
 def test_this_machine_has_free_memory():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from pnulearn import PNUClassifier, advise, compare
-from pnulearn._machine.notebook import show_facts, show_rows
+from pnulearn._html import show_facts, show_rows
 
 
 def cells(html):

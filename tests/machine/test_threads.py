@@ -8,7 +8,7 @@ import pytest
 from joblib import parallel_config
 from threadpoolctl import threadpool_info
 
-from pnulearn._machine.threads import map_in_threads, one_blas_thread
+from pnulearn._machine import map_in_threads, one_blas_thread
 
 
 def blas_threads():

@@ -34,9 +34,11 @@ METHODS: dict[str, Callable[..., Any]] = {
     "linear": partial(PNUClassifier, kernel="linear"),
     "AutoPNU": AutoPNU,
 }
-LOSSES = ("logistic", "hinge", "double_hinge", "ramp", "sigmoid")
+LOSSES = ("logistic", "hyperbolic", "hinge", "double_hinge", "ramp", "sigmoid")
 for loss in LOSSES:
-    METHODS[loss] = partial(PNUClassifier, loss=loss, alpha=[0.01, 0.1], cv=3, risk="pn" if loss == "hinge" else "pnu")
+    fits = partial(PNUClassifier, loss=loss, alpha=[0.01, 0.1], cv=3)
+    METHODS[loss] = partial(fits, risk="pn" if loss == "hinge" else "pnu")
+    METHODS[f"{loss}, linear"] = partial(fits, kernel="linear", risk="pn" if loss == "hinge" else "pu")
 METHODS |= {
     "entropy": partial(baselines.EntropyRegularizedClassifier, alpha=[0.01, 0.1], entropy=[0.1, 1.0], cv=3),
     "LapSVM": partial(baselines.LaplacianSVM, alpha=[0.01, 0.1], manifold=0.1, cv=3),

@@ -6,7 +6,7 @@ import pytest
 from pnulearn import PNUClassifier
 
 from .problems import PROBLEMS
-from .steadiness import METHODS, TOLERANCE, disturbances, movement, scores
+from .steadiness import LOSSES, METHODS, TOLERANCE, disturbances, movement, scores
 
 
 def _movements(method, name):
@@ -19,6 +19,12 @@ def _movements(method, name):
 @pytest.mark.parametrize("method", ["default", "both"])
 def test_scores_do_not_hang_on_the_last_bit(method, name):
     assert all(far <= TOLERANCE for far in _movements(method, name).values())
+
+
+@pytest.mark.parametrize("name", ["classes_without_overlap", "one_hot_columns", "repeated_rows"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_minimisers_of_every_loss_do_not_hang_on_the_last_bit(loss, name):
+    assert all(far <= TOLERANCE for far in _movements(f"{loss}, linear", name).values())
 
 
 class _FirstRow(PNUClassifier):

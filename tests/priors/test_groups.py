@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from pnulearn.priors._parts.groups import Group, distances, split_groups, standardize, typical_distance
+from pnulearn._basis.gaussian import distances
+from pnulearn.priors._parts.groups import Group, split_groups, standardize, typical_distance
 from pnulearn.priors.estimate import settle
 
 

@@ -9,9 +9,18 @@ from scipy.optimize import approx_fprime
 
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import pnu_auc
-from pnulearn.ranking.pairs import Moments, pair_weights, quadratic_risk, smooth_risk
-from pnulearn.ranking.solving import solve_candidates
-from pnulearn.ranking.tally import HOPELESS, PairTally, promising_mixes, side_variances, validation_mix
+from pnulearn.ranking._pairs import (
+    HOPELESS,
+    Moments,
+    PairTally,
+    pair_weights,
+    promising_mixes,
+    quadratic_risk,
+    side_variances,
+    smooth_risk,
+    validation_mix,
+)
+from pnulearn.ranking._ranker import solve_candidates
 
 rng = np.random.default_rng(0)
 PRIOR = 0.3

@@ -11,7 +11,7 @@ from pnulearn._solvers import cccp
 from pnulearn._solvers.cccp import descend, minimize_ramp, penalized_value
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
-from pnulearn._solvers.objectives import objective
+from pnulearn._solvers.objectives import Objective, objective
 from pnulearn.losses import LOSSES
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]
@@ -95,3 +95,11 @@ def test_the_better_of_two_starts_is_kept(problems):
         assert best == pytest.approx(min(values), abs=1e-10)
         better += values[1] < values[0] - 1e-6
     assert better > 0  # the second start is not there for show
+
+
+def test_margins_that_lie_on_a_kink_up_to_rounding_have_one_tangent():
+    """As that of a negative row whose positive copy rests on its margin of one."""
+    terms = Objective(RAMP, np.ones(2), np.array([1.0, -1.0]), np.zeros(2))
+    tangents = [cccp._tangent(terms, np.array([1.0, 1.0 + off])).tolist() for off in (-1e-12, 0.0, 1e-12)]
+    assert tangents[0] == tangents[1] == tangents[2]
+    assert cccp._tangent(terms, np.array([1.0, 1.1])).tolist() != tangents[0]

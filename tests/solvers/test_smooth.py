@@ -23,13 +23,15 @@ def gradient(terms, features, alpha, found, intercept):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("risk", RISKS)
-@pytest.mark.parametrize("loss", ["logistic", "sigmoid"])
+@pytest.mark.parametrize("loss", ["logistic", "hyperbolic", "sigmoid"])
 def test_every_minimiser_is_stationary_and_a_minimum_of_the_plain_risk(problems, loss, risk, intercept):
     for seed, alpha in enumerate([1e-4, 1e-2, 1.0]):
         terms, features = problems.random(LOSSES[loss], risk, seed)
         found = SmoothProblem(FeatureMatrix(features, intercept)).minimize(terms, alpha)
         assert found.converged
-        assert np.abs(gradient(terms, features, alpha, found, intercept)).max() < 1e-6
+        # of a convex objective: coefficients off by at most 1e-9, since its second derivatives are 2 alpha or more
+        short = 1e-9 * 2 * alpha * np.linalg.norm(np.append(found.coef, found.intercept))
+        assert np.linalg.norm(gradient(terms, features, alpha, found, intercept)) < short
 
         def plain(w, terms=terms, features=features, alpha=alpha):
             return problems.penalised(terms, features, alpha, w[:-1], w[-1] if intercept else 0.0)
@@ -63,8 +65,8 @@ def test_newton_and_lbfgs_agree_and_neither_depends_on_the_start(problems, monke
     other = problem.minimize(terms, 1e-3)
     assert far.converged
     assert other.converged
-    assert_allclose(far.coef, first.coef, atol=1e-6)
-    assert_allclose(other.coef, first.coef, atol=1e-5)
+    assert_allclose(far.coef, first.coef, atol=1e-11)
+    assert_allclose(other.coef, first.coef, atol=1e-10)
 
 
 def test_a_start_at_the_minimum_needs_no_step(problems):

@@ -45,7 +45,6 @@ def test_the_last_guess_is_the_state_of_the_minimiser(problems, risk, intercept)
 @pytest.mark.parametrize("risk", ["pn", "pu", "pnpu", "pnnu"])
 def test_many_rows_have_the_minimiser_of_interior_points(problems, monkeypatch, risk, intercept):
     monkeypatch.setattr(hinge, "WARM_ROUNDS", 0)
-    monkeypatch.setattr(hinge, "follow", lambda *args: None)
     for seed, alpha in enumerate([1e-3, 1e-2, 1e-1]):
         pieces, features = tall_problem(problems, risk, seed)
         matrix = FeatureMatrix(features, intercept)

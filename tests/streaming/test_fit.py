@@ -266,7 +266,7 @@ class Drawn:
 
 def seed_of(checkpoint) -> int:
     from pnulearn._files.archive import read_archive
-    from pnulearn._statistics.statistics import TYPES
+    from pnulearn._moments import TYPES
 
     return read_archive(checkpoint, (*TYPES, PNUStatistics))[1]["statistics"].design.seed
 

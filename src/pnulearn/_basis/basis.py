@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._machine.threads import map_in_threads
+from pnulearn._machine import map_in_threads
 
 FEWEST_FOR_THREADS = 8  # chunks
 ROW_CHUNK = 512  # features of a chunk stay in the cache

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.extmath import row_norms
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
@@ -16,6 +17,8 @@ from pnulearn._basis.basis import BlockFeatures, Graph
 
 BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
 MOST_HALVED = 4
+CLOSE = 1e-6  # of the largest squared distance
+PAIRS_AT_ONCE = 10_000
 LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # below, numbers are denormal, on which processors crawl
 
 
@@ -30,6 +33,19 @@ def squared_distances(X: Any, centers: AnyArray) -> AnyArray:
     distances += np.einsum("ij,ij->i", X, X)[:, None]
     distances += np.einsum("ij,ij->i", centers, centers)
     return np.maximum(distances, 0, out=distances)
+
+
+def distances(X: Any, Y: Any) -> AnyArray:
+    """|x − y| of dense or of CSR rows; those of close rows are computed from differences.
+
+    Products are faster, but between equal rows they leave rounding, whose root is not small: 1e-8.
+    """
+    squared = squared_distances(X, Y)
+    left, right = np.nonzero(squared < CLOSE * squared.max(initial=0))
+    for start in range(0, len(left), PAIRS_AT_ONCE):
+        one, other = left[start : start + PAIRS_AT_ONCE], right[start : start + PAIRS_AT_ONCE]
+        squared[one, other] = row_norms(X[one] - Y[other], squared=True)
+    return np.sqrt(squared, out=squared)
 
 
 def gaussian(distances: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:

@@ -1,28 +1,34 @@
-"""AutoPNU: PNU and everyday models under the population's prior, averaged by how they do on held-out rows."""
+"""AutoPNU: PNU and scikit-learn's models under the population's prior, averaged by their risk on held-out rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.exceptions import InconsistentVersionWarning
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import dense
-from pnulearn._estimators.adjustment import Adjustment
+from pnulearn._estimators.base import PartiallyLabeledClassifier
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.everyday import EVERYDAY, LEARNERS, PNU, Everyday
-from pnulearn._estimators.functions import Function
-from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier
-from pnulearn._estimators.prior_adjusted import PriorAdjusted
+from pnulearn._estimators.prior_adjusted import Adjustment, PriorAdjusted, class_scores
+from pnulearn._estimators.saving import PLAIN, contents, restore, warn_of_other_scikit_learn
+from pnulearn._files.archive import refuse_other_types
+from pnulearn._files.errors import ModelFileError
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.result import count_held_out, doubt_prior, held_out_risk, judge_model
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
+from pnulearn._machine import import_extra
 from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
@@ -32,31 +38,71 @@ from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 
+# AutoPNU: PNU and scikit-learn's models under the population's prior, averaged by how they do on held-out rows.
+
+PNU = "pnu"
+
+
+# scikit-learn's models are imported when they are made: whoever fits or loads PNU alone does not wait for them.
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    return ExtraTreesClassifier(100, random_state=seed)
+
+
+def _boosting(seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=50, min_samples_leaf=5, random_state=seed)
+
+
+def _logistic(seed: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000)
+
+
+def _svm(seed: int) -> Any:
+    from sklearn.svm import SVC
+
+    return SVC(tol=1e-10)  # the default leaves 1e-3 of a score to the order of rows, and is no faster
+
+
+# From a seed to the unfitted scikit-learn model.
+SUPERVISED: dict[str, Callable[[int], Any]] = {
+    "forest": _forest,
+    "boosting": _boosting,
+    "logistic": _logistic,
+    "svm": _svm,
+}
+FOR_TWO_CLASSES = ("svm",)
+LEARNERS = (PNU, *SUPERVISED)
+
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted learner: its name, its part in the average, its own held-out risk, and the function that it learnt."""
+    """A fitted learner: its name, its part in the average, its own held-out risk, and the scikit-learn model."""
 
     name: str
     weight: float
     risk: RiskEstimate | None
-    function: Function | None = None  # PNU is kept as the classifier that it is
+    model: Any = None  # None for PNU, which is `pnu_`
     adjustment: Adjustment | None = None
 
     def shares(self, X: AnyArray) -> AnyArray:
         """Probabilities of every class (n, classes)."""
-        assert self.function is not None
         assert self.adjustment is not None
-        return np.exp(self.adjustment.apply(self.function(X)))
+        return np.exp(self.adjustment.apply(class_scores(self.model, X, self.model.classes_)))
 
 
 class AutoPNU(PartiallyLabeledClassifier):
     """PNU, forest, boosting, logistic regression and SVM under one prior, averaged by their PNU risk.
 
-    Every learner is fitted as it would be alone, the everyday ones by `PriorAdjusted`, and scores rows that it has not
-    learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the effective
-    number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own choice. It
-    costs a fit of PNU to columns as given and as ranks, and a fit for every fold and one more of every other learner.
+    Every learner is fitted as it would be alone, those of scikit-learn by `PriorAdjusted`, and scores rows that it has
+    not learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the
+    effective number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own
+    choice. It costs a fit of PNU to columns as given and as ranks, and a fit for every fold and one more of every other
+    learner.
 
     Parameters
     ----------
@@ -67,8 +113,8 @@ class AutoPNU(PartiallyLabeledClassifier):
     prior : object, optional
         What `PNUClassifier` takes; None estimates it.
     cv : "auto", int, splitter or pairs of row numbers
-        How rows are held out, each once; "auto" is five folds for the everyday learners and what `PNUClassifier` makes
-        of it for PNU.
+        How rows are held out, each once; "auto" is five folds for scikit-learn's learners and what `PNUClassifier`
+        makes of it for PNU.
     sampling : str
         "single_set" if the labelled rows were drawn at random from the population, else "case_control".
     unlabeled : object, optional
@@ -159,7 +205,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         marked = read_mask(at_random, len(rows.codes))
         check_sampling(self.sampling)
         rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
-        names = [name for name in names if name == PNU or rows.n_classes <= EVERYDAY[name].most_classes]
+        names = [name for name in names if rows.n_classes == 2 or name not in FOR_TWO_CLASSES]
         if not names:
             raise ValueError(f"learners={self.learners!r} are for two classes and y has {rows.n_classes}. Add 'pnu'.")
         seed = int(read_random_state(self.random_state).randint(2**31))
@@ -176,7 +222,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         order = np.lexsort((rows.weight, rows.codes, row_keys(rows.X, seed, rows.weight)))
         common = {"prior": prior, "sampling": self.sampling, "random_state": seed}
         fitted = [
-            self._fit_pnu(rows, common) if name == PNU else self._fit_everyday(EVERYDAY[name], rows, order, common)
+            self._fit_pnu(rows, common) if name == PNU else self._fit_supervised(name, rows, order, common)
             for name in names
         ]
         held_out = [_held_out_shares(model, rows) for model in fitted]
@@ -188,13 +234,13 @@ class AutoPNU(PartiallyLabeledClassifier):
         own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
 
-    def _fit_everyday(self, learner: Everyday, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
+    def _fit_supervised(self, name: str, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
         """Fitted to rows in an order that hangs on their content alone, with rounding taken out of them.
 
         Trees cut between values that differ in the last digit, and sums of gradients hang on the order of rows.
         """
         folds = FOLDS if isinstance(self.cv, str) else own_splits(self.cv, rows.codes, order) or self.cv
-        model = PriorAdjusted(learner.make(common["random_state"]), cv=folds, **common)
+        model = PriorAdjusted(SUPERVISED[name](common["random_state"]), cv=folds, **common)
         labels = Labels(np.arange(rows.n_classes), rows.codes[order])  # in the order of codes
         model.fit(merge_values(rows.X[order]), labels, None if (rows.weight == 1).all() else rows.weight[order])
         if hasattr(model, "validation_scores_"):
@@ -218,8 +264,7 @@ class AutoPNU(PartiallyLabeledClassifier):
             if name == PNU:
                 self.pnu_ = model
             else:
-                kept = EVERYDAY[name].keep(model.estimator_)
-                member = replace(member, function=kept, adjustment=model.adjustment_)
+                member = replace(member, model=model.estimator_, adjustment=model.adjustment_)
             self.members_.append(member)
         self._judge(rows, found, cross)
 
@@ -300,3 +345,106 @@ def _cross_scores(scores: AnyArray, rows: Samples, prior: PriorEstimate, seed: i
         own = fold == k
         found[:, own] = np.tensordot(_weights(scores, rows, prior, without=own), scores[:, :, own], axes=1)
     return found
+
+
+# An `AutoPNU` as plain values and back: PNU as in its own files, scikit-learn's models as skops writes them.
+
+KIND = "AutoPNU"
+TYPES = (Adjustment,)
+NOT_KEPT = ("members_", "pnu_", "member_scores_")  # said otherwise, or of use to a report only
+PLAIN_FIELDS = ("name", "weight", "risk", "adjustment")  # of a member; its model is kept by skops
+# What skops does not trust by itself: the nodes of trees, which are arrays.
+TREES = ["sklearn.tree._tree.Tree", "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"]
+
+
+def auto_contents(model: AutoPNU) -> dict[str, Any]:
+    """What a fitted model is made of; one that cannot predict is refused."""
+    refuse_broken(model)
+    kept = {name: value for name, value in model.get_params(deep=False).items() if name != PNU}
+    return {
+        "kind": KIND,
+        "parameters": {name: v if isinstance(v, (*PLAIN, PriorEstimate)) else None for name, v in kept.items()},
+        "learnt": {name: value for name, value in vars(model).items() if name.endswith("_") and name not in NOT_KEPT},
+        "members": [{name: getattr(member, name) for name in PLAIN_FIELDS} for member in model.members_],
+        "models": _dump({member.name: member.model for member in model.members_ if member.name != PNU}),
+        "scikit-learn": version("scikit-learn"),
+        "pnu": None if model.pnu_ is None else contents(model.pnu_),
+    }
+
+
+def restore_auto(content: dict[str, Any]) -> AutoPNU:
+    """The model with these contents; values that do not go together are refused."""
+    model = AutoPNU(**content["parameters"])
+    model.__dict__.update(content["learnt"])
+    models = _load(content["models"], content["scikit-learn"])
+    model.members_ = [Member(**member, model=models.get(member["name"])) for member in content["members"]]
+    model.pnu_ = None if content["pnu"] is None else restore(PNUClassifier, content["pnu"])
+    refuse_broken(model)
+    return model
+
+
+def refuse_broken(model: AutoPNU) -> None:
+    """Refuse a model unless its learners fit together, are finite and predict."""
+    n_features, n_classes = model.n_features_in_, len(model.classes_)
+    for place, member in enumerate(model.members_):
+        refuse_other_types(member, f"members_[{place}]", finite=True)
+        if member.name == PNU:
+            _require(model.pnu_ is not None and model.pnu_.n_features_in_ == n_features, "PNU is missing")
+            continue
+        known = member.name in SUPERVISED and type(member.model) is type(SUPERVISED[member.name](0))
+        _require(known, f"{member.name!r} is a {type(member.model).__name__}")
+        own = member.model.n_features_in_, member.model.classes_.tolist()
+        _require(own == (n_features, list(range(n_classes))), f"{member.name} has other columns or classes")
+        n_outputs = None if member.adjustment is None else np.shape(member.adjustment.shift)
+        _require(n_outputs == (n_classes,), f"{member.name} has no adjustment")
+    weights = np.array([member.weight for member in model.members_])
+    _require(
+        len(weights) > 0 and bool((weights >= 0).all()) and abs(weights.sum() - 1) < 1e-6, "weights are not shares"
+    )
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that columns have no names
+        scores = model.decision_function(np.zeros((1, n_features)))
+    _require(bool(np.isfinite(scores).all()), "it does not predict")
+
+
+def _dump(models: dict[str, Any]) -> AnyArray | None:
+    """Fitted scikit-learn models as bytes; None if there are none, so that PNU alone does not need skops."""
+    if not models:
+        return None
+    with import_extra("skops", "Saving an AutoPNU with models of scikit-learn"):
+        import skops.io
+    return np.frombuffer(skops.io.dumps(models), dtype=np.uint8)
+
+
+def _load(packed: AnyArray | None, saved_with: str) -> dict[str, Any]:
+    """The models in these bytes. skops makes scikit-learn's classes and the nodes of trees, and nothing else."""
+    if packed is None:
+        return {}
+    with import_extra("skops", "Loading an AutoPNU with models of scikit-learn"):
+        import skops.io
+    content = packed.tobytes()
+    _refuse_compressed(content)
+    warn_of_other_scikit_learn("AutoPNU", saved_with)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InconsistentVersionWarning)  # one for every tree; we have warned
+            return skops.io.loads(content, trusted=TREES)
+    except Exception as error:
+        if saved_with == version("scikit-learn"):
+            raise
+        raise ModelFileError(
+            f"This AutoPNU was saved with scikit-learn {saved_with}, and version {version('scikit-learn')} cannot read "
+            f"its models ({error}). Install scikit-learn {saved_with}, or fit the model again."
+        ) from error
+
+
+def _refuse_compressed(content: bytes) -> None:
+    """Refuse an archive that would take more memory than its own size: skops does not compress."""
+    members = zipfile.ZipFile(BytesIO(content)).infolist()
+    stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+    _require(stored and sum(member.file_size for member in members) <= len(content), "its models are compressed")
+
+
+def _require(holds: bool, trouble: str) -> None:
+    if not holds:
+        raise ValueError(trouble)

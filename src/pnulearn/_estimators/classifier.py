@@ -10,12 +10,10 @@ from sklearn.utils.metaestimators import available_if
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._estimators.notebook import learnt_table
-from pnulearn._estimators.partially_labeled import PartiallyLabeledClassifier, read_held_out
+from pnulearn._estimators.base import PartiallyLabeledClassifier, learnt_table, read_held_out
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
-from pnulearn._files.kinds import MODEL
-from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._learning.at_costs import learn_at_costs
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments
@@ -23,11 +21,11 @@ from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
 from pnulearn._learning.result import Learnt
 from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
+from pnulearn._moments import PNUStatistics
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.samples import Samples, Sampling
-from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
 
 

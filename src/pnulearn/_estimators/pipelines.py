@@ -6,7 +6,6 @@ a file names. What cannot be told in plain values, a function for instance, is r
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
@@ -18,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.saving import contents, restore
+from pnulearn._estimators.saving import contents, restore, warn_of_other_scikit_learn
 
 KIND = "PNUPipeline"
 TAG = "kind of value"
@@ -49,13 +48,7 @@ def flatten(model: BaseEstimator) -> dict[str, Any]:
 
 def rebuild(content: dict[str, Any]) -> Any:
     """The estimator with this content; one of another scikit-learn is made with a warning, as scikit-learn does."""
-    if content["scikit-learn"] != version("scikit-learn"):
-        warnings.warn(
-            f"This pipeline was saved with scikit-learn {content['scikit-learn']} and is used with "
-            f"{version('scikit-learn')}: compare a few of its predictions.",
-            UserWarning,
-            stacklevel=4,
-        )
+    warn_of_other_scikit_learn("pipeline", content["scikit-learn"])
     return _value(content["model"])
 
 

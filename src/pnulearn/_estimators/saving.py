@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import MISSING, fields
+from importlib.metadata import version
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._files.shapes import refuse_other_types
+from pnulearn._files.archive import refuse_other_types
 from pnulearn._learning.result import OPTIONAL, Learnt
 from pnulearn._learning.selection import SearchTable
 from pnulearn.losses import Loss
@@ -43,6 +45,17 @@ def restore(kind: type[Model], content: dict[str, Any]) -> Model:
     vars(model).update(content["learnt"])
     refuse_broken(model)
     return model
+
+
+def warn_of_other_scikit_learn(what: str, saved_with: str) -> None:
+    """scikit-learn promises nothing of models that another of its versions fitted."""
+    if saved_with != version("scikit-learn"):
+        warnings.warn(
+            f"This {what} was saved with scikit-learn {saved_with} and is used with {version('scikit-learn')}: compare "
+            "a few of its predictions.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def refuse_broken(model: Any) -> None:

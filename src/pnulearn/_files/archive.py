@@ -1,24 +1,206 @@
-"""Models as files: arrays in an npz archive with a JSON header. Loading runs no code, unlike a pickle.
-
-The header names the arrays that belong to the model; nothing else in the archive is read. See docs/guide/export.md for
-what later versions promise.
-"""
+"""Model files: a zip archive of arrays and JSON, read within bounds, that never runs code."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+import re
+import types
+import zipfile
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._files.errors import ModelFileError, refuse_absent, refuse_damage, refuse_other_formats, shown
-from pnulearn._files.members import FREE_BYTES, Members, open_zip
 from pnulearn._files.writing import write_atomically
+
+# Arrays in a zip archive, with sizes that are checked before anything is allocated.
+
+# What a file may unpack to: so many bytes, and so many for each byte of its own. Ordinary models stay far below.
+FREE_BYTES, RATIO = 64 << 20, 100
+FREE_TEXT, TEXT_RATIO = 4 << 20, 20
+DIRECTORY_BYTES = 4 << 20  # of the table of contents, some 40,000 members; zipfile reads it whole
+CHUNK = 1 << 20
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without bounds
+
+_END, _LOCATOR, _LONG_END = 22, 20, 56  # bytes of the records at the end of a zip archive
+_TAIL = _END + _LOCATOR + _LONG_END + (1 << 16)  # a comment may follow
+_MAGIC = b"\x93NUMPY\x01\x00"
+_NPY_HEADER = re.compile(
+    r"\{'descr': '([<>|][biufcSUMm]\d{1,9}(?:\[\w{1,9}\])?)', 'fortran_order': (True|False), "
+    r"'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n"
+)
+
+
+def open_zip(file: BinaryIO, n_bytes: int) -> zipfile.ZipFile:
+    """An archive whose table of contents is within bounds."""
+    if _directory_bytes(file, n_bytes) > DIRECTORY_BYTES:
+        raise ValueError("its table of contents is larger than that of any model")
+    return zipfile.ZipFile(file)
+
+
+def _directory_bytes(file: BinaryIO, n_bytes: int) -> int:
+    """What the record at the end says of it: the one that zipfile will find, and the long one before that."""
+    start = file.tell()
+    file.seek(start + max(n_bytes - _TAIL, 0))
+    tail = file.read(_TAIL)
+    file.seek(start)
+    place = len(tail) - _END if tail[-_END:].startswith(b"PK\5\6") and tail.endswith(b"\0\0") else tail.rfind(b"PK\5\6")
+    if place < 0:
+        return 0  # no archive; zipfile says so
+    found = int.from_bytes(tail[place + 12 : place + 16], "little")
+    if tail[max(place - _LOCATOR, 0) :].startswith(b"PK\6\7"):
+        long = tail[max(place - _LOCATOR - _LONG_END, 0) :]
+        expected = n_bytes - len(long)
+        if not long.startswith(b"PK\6\6") or int.from_bytes(tail[place - 12 : place - 4], "little") != expected:
+            raise ValueError("its table of contents is not where it says")
+        found = int.from_bytes(long[40:48], "little")
+    return found
+
+
+class Members:
+    """The members of an open archive by name; those that nobody asks for cost nothing."""
+
+    def __init__(self, archive: zipfile.ZipFile, n_bytes: int):
+        self._archive = archive
+        self._n_bytes = n_bytes
+        self._names = set(archive.namelist())
+
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._names
+
+    def read(self, names: Sequence[str]) -> Iterator[AnyArray]:
+        """The arrays of these names, if all of them together are within bounds."""
+        total = sum(self._size(name) for name in names)
+        self._refuse_bomb(total, FREE_BYTES + RATIO * self._n_bytes)
+        return map(self._array, names)
+
+    def read_text(self, name: str) -> str:
+        """An array of bytes as text, with tighter bounds, since reading JSON multiplies it."""
+        self._refuse_bomb(self._size(name), FREE_TEXT + TEXT_RATIO * self._n_bytes)
+        return self._array(name).tobytes().decode()
+
+    def _size(self, name: str) -> int:
+        return self._archive.getinfo(f"{name}.npy").file_size
+
+    def _refuse_bomb(self, found: int, most: int) -> None:
+        if found > most:
+            raise ValueError(f"it unpacks to {found} bytes from {self._n_bytes}; at most {most} are read")
+
+    def _array(self, name: str) -> AnyArray:
+        if self._archive.getinfo(f"{name}.npy").compress_type not in PACKINGS:
+            raise ValueError(f"member {name!r} is packed in a way that we do not use")
+        with self._archive.open(f"{name}.npy") as member:
+            dtype, order, shape, length = _npy_header(member)
+            n_bytes = math.prod(shape) * dtype.itemsize
+            if n_bytes + length != self._size(name):
+                raise ValueError(f"member {name!r} is not as long as its shape {shape} says")
+            raw = np.empty(n_bytes, dtype=np.uint8)
+            _fill(member, raw.data)
+        return raw.view(dtype).reshape(shape, order="F" if order == "True" else "C")
+
+
+def _npy_header(member: IO[bytes]) -> tuple[np.dtype, str, tuple[int, ...], int]:
+    """Type, order and shape of an array, and the number of bytes before its first number."""
+    start = member.read(len(_MAGIC) + 2)
+    length = int.from_bytes(start[-2:], "little")
+    found = _NPY_HEADER.fullmatch(member.read(length).decode("latin-1"))
+    if start[:-2] != _MAGIC or found is None:
+        raise ValueError("a member is not an array of ours")
+    shape = tuple(int(size) for size in found[3].split(",") if size.strip())
+    return np.dtype(found[1]), found[2], shape, len(start) + length
+
+
+def _fill(member: IO[bytes], target: memoryview) -> None:
+    place = 0
+    while place < len(target):
+        piece = member.read(min(CHUNK, len(target) - place))
+        if not piece:
+            raise EOFError("a member ends too early")
+        target[place : place + len(piece)] = piece
+        place += len(piece)
+    if member.read(1):  # also makes zipfile compare the checksum
+        raise ValueError("a member is too long")
+
+
+# Whether values are of the types that their dataclass declares: JSON and zip archives do not care.
+
+
+def refuse_other_types(value: Any, where: str, *, finite: bool = False) -> None:
+    """Check the fields of a dataclass, and those of dataclasses in it; `finite` asks it of all its floats too.
+
+    >>> from dataclasses import make_dataclass
+    >>> Point = make_dataclass("Point", [("x", float)])
+    >>> refuse_other_types(Point(1.5), "p")
+    >>> refuse_other_types(Point("a"), "p")
+    Traceback (most recent call last):
+    ValueError: p.x is 'a', not a float
+    """
+    hints = get_type_hints(type(value))
+    for field in fields(value):
+        _check(getattr(value, field.name), hints[field.name], f"{where}.{field.name}", finite)
+
+
+def _check(value: Any, kind: Any, where: str, finite: bool) -> None:
+    origin, parts = get_origin(kind) or kind, get_args(kind)
+    if is_dataclass(value):
+        refuse_other_types(value, where, finite=finite)
+    if origin in (Union, types.UnionType):
+        if not any(_passes(value, part, where, finite) for part in parts):
+            raise ValueError(f"{where} is {value!r:.40}, not one of {', '.join(map(_name, parts))}")
+    elif origin is Literal:
+        _require(value in parts, value, where, " or ".join(map(repr, parts)))
+    elif origin in (list, tuple, dict):
+        _require(isinstance(value, origin), value, where, f"a {origin.__name__}")
+        _check_items(value, origin, parts, where, finite)
+    elif origin is float:
+        _require(isinstance(value, int | float) and not isinstance(value, bool), value, where, "a float")
+        _require(not finite or math.isfinite(value), value, where, "a finite number")
+    elif origin is int:
+        _require(isinstance(value, int) and not isinstance(value, bool), value, where, "an int")
+    elif origin is not Any and isinstance(origin, type) and not getattr(origin, "_is_protocol", False):
+        _require(isinstance(value, origin), value, where, f"a {_name(origin)}")
+        if finite and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            _require(bool(np.isfinite(value).all()), "an array with NaN or infinity", where, "finite")
+
+
+def _check_items(value: Any, origin: type, parts: tuple[Any, ...], where: str, finite: bool) -> None:
+    if origin is dict:
+        for key, item in value.items():
+            _check(key, parts[0], f"a key of {where}", finite)
+            _check(item, parts[1], f"{where}[{key!r}]", finite)
+        return
+    kinds = [parts[0]] * len(value) if origin is list or parts[-1] is ... else list(parts)
+    _require(len(kinds) == len(value), value, where, f"{len(kinds)} values")
+    for place, (item, kind) in enumerate(zip(value, kinds, strict=True)):
+        if getattr(kind, "_is_protocol", False):
+            _require(is_dataclass(item), item, where, "a column")
+        _check(item, kind, f"{where}[{place}]", finite)
+
+
+def _passes(value: Any, kind: Any, where: str, finite: bool) -> bool:
+    try:
+        _check(value, kind, where, finite)
+    except ValueError:
+        return False
+    return True
+
+
+def _require(holds: bool, value: Any, where: str, needed: str) -> None:
+    if not holds:
+        raise ValueError(f"{where} is {value!r:.40}, not {needed}")
+
+
+def _name(kind: Any) -> str:
+    return getattr(kind, "__name__", str(kind))
+
+
+# Models as files: arrays in an npz archive with a JSON header. Loading runs no code, unlike a pickle.
 
 FORMAT, VERSION = "pnulearn-model", 1
 HEADER = "header"
@@ -43,7 +225,7 @@ def read_archive(
     path: str | os.PathLike[str] | BinaryIO, dataclasses: tuple[type, ...] = ()
 ) -> tuple[str, dict[str, Any]]:
     """The kind and content of a file, by path or open; `dataclasses` are the types it may hold."""
-    types = {cls.__name__: cls for cls in dataclasses}
+    types = _Types(path, dataclasses)
     with refuse_damage(path), _open(path) as file:
         members, header = _read_header(path, file)
         names = list(_array_names(header["content"]))
@@ -114,6 +296,20 @@ def _array_names(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _array_names(item)
+
+
+class _Types(dict[str, type]):
+    """The dataclasses that a file may hold, by name; others are those of another version."""
+
+    def __init__(self, path: Any, dataclasses: tuple[type, ...]):
+        super().__init__({cls.__name__: cls for cls in dataclasses})
+        self.path = path
+
+    def __missing__(self, name: str) -> type:
+        raise ModelFileError(
+            f"{shown(self.path)} holds a {name}, which this version of pnulearn does not read: another version wrote "
+            "it (one before 0.2.0 if it is an AutoPNU). Fit and save the model again."
+        )
 
 
 def _decode(value: Any, arrays: dict[str, AnyArray], types: dict[str, type]) -> Any:

@@ -1,16 +1,46 @@
-"""Files that appear whole or not at all, with the permissions that the user expects."""
+"""Files that appear whole or not at all, under a lock, without formulas for spreadsheets."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pnulearn._files.locks import HAS_LOCKS, is_still_at, take_lock
+# Locks that end with the process that holds them, so that what a killed run left can be told from what is in use.
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a file in use cannot be deleted anyway
+    fcntl = None  # type: ignore[assignment]
+
+HAS_LOCKS = fcntl is not None
+
+
+def take_lock(file: BinaryIO, *, shared: bool = False) -> bool:
+    """Lock an open file without waiting; False if another process or thread holds it."""
+    if not HAS_LOCKS:
+        return True
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def is_still_at(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
+    """Whether an open file is the one that this path names: it may have been moved or deleted meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+# Files that appear whole or not at all, with the permissions that the user expects.
 
 SLOTS = 64  # names of temporaries of one output, and so the number of processes that can write it at once
 LONGEST = 200  # bytes of an output's name that its temporaries repeat; file systems allow 255 in all
@@ -81,3 +111,36 @@ def _delete_abandoned(place: Path) -> None:
     if not HAS_LOCKS:
         with suppress(OSError):
             place.unlink()
+
+
+# Cells that a spreadsheet would run: text that begins like a formula is preceded by an apostrophe, numbers are not.
+
+FORMULA = r"^[=+\-@\t\r]"
+NUMBER = r"^[+-]?([\d.,]*\d[\d.,]*([eE][+-]?\d+)?|inf|infinity|nan)$"  # Python and Arrow both read these two
+
+
+def guard_cell(cell: str) -> str:
+    """The cell as it may stand in a CSV file that somebody opens in a spreadsheet.
+
+    >>> [guard_cell(cell) for cell in ("=1+1", "-5.3", "+1e-3", "@SUM(A1)", "a=b", "")]
+    ["'=1+1", '-5.3', '+1e-3', "'@SUM(A1)", 'a=b', '']
+    """
+    return f"'{cell}" if re.match(FORMULA, cell) and not re.match(NUMBER, cell) else cell
+
+
+def guard_table(table: Any, numbers: Sequence[bool] | None = None) -> Any:
+    """The same for the text columns of an Arrow table, but for those of which it is known that they hold numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if numbers is not None and numbers[place]:
+            continue
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            cells = table.column(place)
+            risky = pc.match_substring_regex(cells, FORMULA)
+            if pc.any(risky).as_py():
+                risky = pc.and_not(risky, pc.match_substring_regex(cells, NUMBER))
+                guarded = pc.binary_join_element_wise(pa.scalar("'", field.type), cells, pa.scalar("", field.type))
+                table = table.set_column(place, field, pc.if_else(risky, guarded, cells))
+    return table

@@ -17,7 +17,7 @@ from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.progress import report_progress
 from pnulearn._learning.search import Model, Problem
 from pnulearn._learning.selection import Tally, membership
-from pnulearn._machine.threads import map_in_threads
+from pnulearn._machine import map_in_threads
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Training, find_used
 from pnulearn._solvers.moments import LabeledMoments, Moments, MomentSums

@@ -13,10 +13,9 @@ from pnulearn._learning.moment_prior import prior_from_moments
 from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
 from pnulearn._learning.result import Contest, Learnt
 from pnulearn._learning.settings import Settings, feasible_risk
+from pnulearn._moments import PNUStatistics, RowSample
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._solvers.candidates import Mixes
-from pnulearn._statistics.row_sample import RowSample
-from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import beside_evidence, is_vague, read_prior, resolve_prior
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from pnulearn._learning.moment_search import can_validate
 from pnulearn._learning.planning import design_from_rows
 from pnulearn._learning.settings import Settings
-from pnulearn._statistics.design import Design
-from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn._moments import Design, PNUStatistics
 
 
 def add_batch(

@@ -15,9 +15,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import ratio_deviation
 from pnulearn._intervals.posterior_grids import normal_mass
 from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moments
+from pnulearn._moments import PNUStatistics, unpack
 from pnulearn._solvers.candidates import ALPHAS, Mixes
-from pnulearn._statistics.packing import unpack
-from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.priors._parts.mixture import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 

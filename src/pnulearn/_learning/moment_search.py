@@ -13,14 +13,13 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.search import Model
 from pnulearn._learning.selection import Tally
-from pnulearn._machine.threads import map_in_threads
+from pnulearn._machine import map_in_threads
+from pnulearn._moments import PNUStatistics, unpack
 from pnulearn._problem.samples import Sampling
 from pnulearn._solvers.candidates import Mixes, find_used
 from pnulearn._solvers.moments import LabeledMoments, Moments
 from pnulearn._solvers.ridge import RidgeCandidates, moment_grid
 from pnulearn._solvers.ridge_problem import Population
-from pnulearn._statistics.packing import unpack
-from pnulearn._statistics.statistics import PNUStatistics
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import choose_basis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.settings import Settings
+from pnulearn._moments import ArrayBatch, Design, blocks_of
 from pnulearn._problem.inputs import refuse_underflow
 from pnulearn._problem.labels import decode_labels
 from pnulearn._problem.row_keys import row_keys
-from pnulearn._statistics.blocks import ArrayBatch, blocks_of
-from pnulearn._statistics.design import Design
 
 
 def design_from_rows(

@@ -15,8 +15,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._learning.progress import Done, foretell, report_progress
 from pnulearn._learning.selection import Tally, membership
-from pnulearn._machine.memory import keep_freed_memory
-from pnulearn._machine.threads import map_in_threads
+from pnulearn._machine import keep_freed_memory, map_in_threads
 from pnulearn._problem.folds import Split
 from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used

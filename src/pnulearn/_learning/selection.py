@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._machine.notebook import show_rows
+from pnulearn._html import show_rows
 from pnulearn.risks import pnu_table
 from pnulearn.theory import forced_mix, least_variance_mix
 

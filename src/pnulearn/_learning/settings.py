@@ -15,8 +15,7 @@ from pnulearn._basis.around import COLUMNS, GIVEN
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._learning.progress import check_verbose
-from pnulearn._machine.memory import free_memory
-from pnulearn._machine.threads import check_n_jobs
+from pnulearn._machine import check_n_jobs, free_memory
 from pnulearn._numbers import read_numbers
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state

@@ -15,11 +15,12 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
-from pnulearn._solvers.objectives import Objective
+from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Solution, convex_pieces
 
 MAX_ROUNDS = 50
 SMALLEST_FALL = 1e-10
+TIED = 1e-7  # below a kink: a margin so close lies on it, as that of a row with an equal row at rest does
 
 
 def minimize_ramp(
@@ -32,7 +33,7 @@ def minimize_ramp(
         if _tangent(objective, scores).tobytes() not in seen:  # else an earlier start has already come by
             near = descend(objective, matrix, alpha, scores, near, seen)
             found.append(near)
-    return min(found, key=lambda solution: penalized_value(objective, matrix, alpha, solution))
+    return found[lowest([penalized_value(objective, matrix, alpha, solution) for solution in found])]
 
 
 def descend(
@@ -64,10 +65,19 @@ def _tangent(objective: Objective, scores: AnyArray) -> AnyArray:
     slope = np.zeros_like(scores)
     for kink, jump in objective.loss.kinks or ():
         if jump < 0:
-            slope -= jump * (margin < kink)
+            slope -= jump * (margin < kink - TIED)
     return slope * objective.weight * objective.side
 
 
-def penalized_value(objective: Objective, matrix: FeatureMatrix, alpha: float, found: Solution) -> float:
+def penalized_value(objective: Objective, matrix: FeatureMatrix, alpha: float, found: Minimum | Solution) -> float:
     """The objective with its penalty, the quantity that CCCP never raises."""
     return objective.value(matrix.scores(found.coef, found.intercept)) + alpha * float(found.coef @ found.coef)
+
+
+def lowest(values: Sequence[float]) -> int:
+    """The place of the lowest value; the first of those that tie up to rounding.
+
+    >>> lowest([0.3 + 1e-16, 0.3, 0.4])
+    0
+    """
+    return int(np.argmin(np.round(values, 10)))

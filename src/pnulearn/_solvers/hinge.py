@@ -1,8 +1,9 @@
 """Hinge and double hinge: exact minimisers of convex piecewise linear risks with a ridge penalty.
 
-From a solution nearby, guessing which scores rest on a kink and correcting the guess is often enough; if not, the way
-between the two problems can be followed. Without one the interior point method comes close in a few steps, or, where
-rows are many, corners that are rounded at first. As soon as it is known which scores rest, pivoting finishes exactly.
+From a solution nearby, guessing which scores rest on a kink and correcting the guess is often enough. If not, the
+interior point method comes close in a few steps, or, where rows are many, corners that are rounded at first. As soon as
+it is known which scores rest, pivoting finishes exactly. Where it fails, because rows depend on each other, an
+active-set method goes on from the interior point method's last iterate.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._solvers.active_set import settle
 from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.following import follow
 from pnulearn._solvers.interior import held_coefficients, interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
@@ -25,7 +26,6 @@ POLISH_ROUNDS = 4
 SETTLED = 0.05  # the share of rows whose state may still change from one interior point to the next
 LARGE = 1e8  # operations of an interior step, from which on rounded corners are faster
 PROMISING_GAP = 1e-2
-ACCEPTABLE_GAP = 1e-10
 SMALLEST_GAP = 1e-13
 MAX_STEPS = 100
 
@@ -42,12 +42,19 @@ def minimize_hinge(objective: Objective, features: AnyArray, alpha: float, *, in
 
 
 def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None = None) -> Solution:
-    """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α."""
+    """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α.
+
+    Where several intercepts are equally good, it has the middle one.
+    """
+    found = _minimize(pieces, matrix, alpha, near)
+    if not matrix.intercept:
+        return found
+    return replace(found, intercept=pieces.best_shift(matrix.features @ found.coef, found.intercept))
+
+
+def _minimize(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None) -> Solution:
     guess = between_kinks(pieces) if near is None else near.state
     found = pivot(pieces, matrix, alpha, guess, WARM_ROUNDS)
-    if found is None and near is not None:
-        followed = follow(near, pieces, matrix, alpha)
-        found = None if followed is None else pivot(pieces, matrix, alpha, followed, POLISH_ROUNDS)
     if found is None and not matrix.wide and matrix.features.size * matrix.features.shape[1] > LARGE:
         found = _sharpened(pieces, matrix, alpha, near)
     if found is not None:
@@ -60,8 +67,9 @@ def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: S
                 return replace(found, n_iter=n_iter)
         if n_iter >= MAX_STEPS or point.gap < SMALLEST_GAP:
             break
-    coef = held_coefficients(point, matrix, alpha)
-    return Solution(coef, point.offset, point.gamma, guess, n_iter, point.gap < ACCEPTABLE_GAP, pieces)
+    vector = held_coefficients(point, matrix, alpha)
+    found = settle(pieces, matrix, alpha, np.append(vector, point.offset) if matrix.intercept else vector, guess)
+    return replace(found, n_iter=n_iter)
 
 
 def between_kinks(pieces: Pieces) -> AnyArray:

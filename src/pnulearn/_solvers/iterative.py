@@ -14,13 +14,12 @@ from scipy.special import logit
 from pnulearn import risks
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Candidates, Mixes, Training
-from pnulearn._solvers.cccp import minimize_ramp
+from pnulearn._solvers.cccp import lowest, minimize_ramp, penalized_value
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Minimum, Objective, objective, shares_in_means
 from pnulearn._solvers.pieces import Solution, convex_pieces
 from pnulearn._solvers.ridge import natural_unit, quadratic_candidates, squared_candidates
-from pnulearn._solvers.side_by_side import minimize_side_by_side, suits_side_by_side
 from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Loss
 
@@ -116,8 +115,6 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
     shares = shares_in_means(training.codes, training.weight, training.population, training.prior, own)
     family = risks.punu if training.mixes.risk == "punu" else risks.pnu
     objectives = [objective(family(training.prior[own], value), loss, shares) for value in training.mixes.values]
-    if loss.convex and loss.kinks and suits_side_by_side(training.mixes.tilts, len(shares[0]), training.intercept):
-        return list(minimize_side_by_side(objectives, training.features, training.alphas))
     rows = np.flatnonzero(np.any([terms.used for terms in objectives], axis=0))  # PN leaves U out, PU leaves N out
     objectives = [terms.take(rows) for terms in objectives]
     solver = _Solver(loss, training, output, rows)
@@ -181,7 +178,8 @@ class _Solver:
         scale = float(np.median(np.abs(scores))) or 1.0  # far out a bounded loss is flat and nothing would move
         starts = [None, (coef / scale, intercept / scale)]
         found = [self.smooth.minimize(objective, penalty, start) for start in starts]
-        return min(found, key=lambda fit: _value(objective, self.matrix, penalty, fit))
+        values = [penalized_value(objective, self.matrix, penalty, fit) for fit in found]
+        return found[lowest(values)]
 
     def _ridge_start(self, mix: int, alpha: int) -> tuple[AnyArray, float]:
         assert self.ridge is not None
@@ -196,10 +194,6 @@ def _in_one_family(training: Training, loss: Loss) -> Training:
     if loss.gap != "constant":
         return training
     return replace(training, mixes=Mixes.of("pnu", training.mixes.tilts.tolist()))
-
-
-def _value(objective: Objective, matrix: FeatureMatrix, alpha: float, fit: Fit) -> float:
-    return objective.value(matrix.scores(fit.coef, fit.intercept)) + alpha * float(fit.coef @ fit.coef)
 
 
 def _check_facts(loss: Loss) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.objectives import Minimum, Objective
 
-SLACK = 1e-9  # how far a score may be from its kink, and a multiplier from its range as a share of it
+SLACK = 1e-11  # how far a score at rest may be from its kink
+BALANCED = 1e-12  # of all jumps: a slope or a sum of multipliers that counts as zero
+IN_RANGE = 1e-9  # how far a multiplier may be out of its range, as a share of it
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,28 @@ class Pieces:
         """The objective, without penalty and constants."""
         return float(self.slope @ scores + (self.jumps * np.maximum(0, self.kinks - scores[:, None])).sum())
 
+    def best_shift(self, scores: AnyArray, shift: float) -> float:
+        """The middle of the interval on which value(scores + b) is least; `shift` if that is a point, or has no end.
+
+        >>> two = Pieces(np.array([0.0, 1.0]), np.array([[1.0], [-1.0]]), np.ones((2, 1)))  # hinges of P and N
+        >>> two.best_shift(np.array([4.0, -2.0]), 0.0)
+        -1.0
+        """
+        row, column = np.nonzero(self.jumps)
+        place = self.kinks[row, column] - scores[row]
+        order = np.argsort(place)
+        jump = self.jumps[row, column][order]
+        slopes = self.slope.sum() - jump.sum() + np.append(0, np.cumsum(jump))
+        flat = np.flatnonzero(np.abs(slopes) <= BALANCED * jump.sum())
+        ends = np.concatenate([[-np.inf], place[order], [np.inf]])
+        if not len(flat) or not np.isfinite(ends[[flat[0], flat[-1] + 1]]).all():
+            return shift
+        return float(ends[flat[0]] + ends[flat[-1] + 1]) / 2
+
 
 @dataclass(frozen=True)
 class Solution:
-    """A minimiser with what a nearby problem can start from: multipliers β, the state of every row, the problem.
+    """A minimiser with what a nearby problem can start from: multipliers β and the state of every row.
 
     A row's state is 2j if its score lies below j kinks and 2j + 1 if it rests on kink number j.
     """
@@ -56,7 +76,6 @@ class Solution:
     state: AnyArray
     n_iter: int
     converged: bool
-    pieces: Pieces | None = None
 
     @property
     def minimum(self) -> Minimum:

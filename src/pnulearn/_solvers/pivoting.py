@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.cholesky import factorize, solve_factorized
 from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.pieces import SLACK, Pieces, Solution
+from pnulearn._solvers.pieces import IN_RANGE, SLACK, Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2
@@ -22,50 +22,30 @@ MOST_PER_FEATURE = 2  # scores at rest: more than there are features cannot, unl
 PROMISING = 0.3  # more wrong guesses than this share of the rows are not worth correcting
 
 
-def pivot(
-    pieces: Pieces,
-    matrix: FeatureMatrix,
-    alpha: float,
-    state: AnyArray,
-    max_iter: int,
-    promising: float = PROMISING,
-    few: float = 0.0,
-) -> Solution | None:
-    """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it.
-
-    All wrong rows are corrected at once. Where no more than the share `few` of the rows was wrong and that did not
-    help, it is taken back, and then the worst row alone is corrected until fewer are wrong.
-    """
-    most_wrong, few_wrong = int(promising * len(state)) + 2, int(few * len(state))
-    fewest, best, at_once = len(state) + 1, None, True
+def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, max_iter: int) -> Solution | None:
+    """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
+    most_wrong = int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         guess = _try(pieces, matrix, alpha, state)
         if guess is None:
             return None
-        n_wrong = len(guess.wrong)
+        n_wrong = np.count_nonzero(guess.corrected != state)
         if not n_wrong:
             return guess.solution(pieces, matrix, alpha, n_iter)
-        if fewest > few_wrong:
-            if n_wrong > most_wrong:  # that they grow from one round to the next means little
-                return None
-            fewest, best, state = min(n_wrong, fewest), guess, guess.corrected
-        elif n_wrong < fewest:
-            fewest, best, state, at_once = n_wrong, guess, guess.corrected, True
-        else:
-            state = (best if at_once and best is not None else guess).with_worst_corrected(pieces)
-            at_once = False
+        if n_wrong > most_wrong:  # that they grow from one round to the next means little
+            return None
+        state = guess.corrected
     return None
 
 
 class _Guess(NamedTuple):
-    """States of all rows, the multipliers and scores that they lead to, and what is wrong with them."""
+    """States of all rows, the multipliers and scores that they lead to, and the states that these call for."""
 
     state: AnyArray
     beta: AnyArray
     scores: AnyArray
     offset: float
     corrected: AnyArray
-    wrong: AnyArray
 
     def solution(self, pieces: Pieces, matrix: FeatureMatrix, alpha: float, n_iter: int) -> Solution | None:
         """Where nothing is wrong; None if scores do not rest as exactly as they should."""
@@ -74,23 +54,7 @@ class _Guess(NamedTuple):
         if np.any(np.abs(self.scores[resting] - kink) > SLACK * (1 + np.abs(kink))):
             return None
         coef = self.beta @ matrix.features / (2 * alpha)
-        return Solution(coef, self.offset, self.beta, self.state, n_iter, True, pieces)
-
-    def with_worst_corrected(self, pieces: Pieces) -> AnyArray:
-        """States after a correction of the row whose score is farthest beyond a kink, or multiplier beyond its range.
-
-        Kinks are about two apart, and so that both can be compared, ranges count as one.
-        """
-        rows, before = self.wrong, self.state[self.wrong]
-        rested = before % 2 == 1
-        place = np.where(rested, before, self.corrected[rows]) // 2
-        jump = np.maximum(pieces.jumps[rows, place], np.finfo(float).tiny)
-        share = (self.beta[rows] - pieces.levels[rows, place]) / jump
-        beyond = np.where(rested, np.abs(share - 0.5) - 0.5, np.abs(self.scores[rows] - pieces.kinks[rows, place]))
-        worst = rows[beyond.argmax()]
-        state = self.state.copy()
-        state[worst] = self.corrected[worst]
-        return state
+        return Solution(coef, self.offset, self.beta, self.state, n_iter, True)
 
 
 def _try(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray) -> _Guess | None:
@@ -102,8 +66,7 @@ def _try(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray) -
     if offset is None:
         return None
     scores = matrix.spread(beta) / (2 * alpha) + offset
-    corrected = _correct(pieces, state, resting, scores, beta)
-    return _Guess(state, beta, scores, offset, corrected, np.flatnonzero(corrected != state))
+    return _Guess(state, beta, scores, offset, _correct(pieces, state, resting, scores, beta))
 
 
 def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray, kink: AnyArray) -> float | None:
@@ -140,7 +103,7 @@ def _correct(pieces: Pieces, state: AnyArray, resting: AnyArray, scores: AnyArra
     new = np.where(least > place, 2 * place + 1, np.where(most < place, 2 * place - 1, state))
     j = place[resting]
     low, high = pieces.levels[resting, j], pieces.levels[resting, j + 1]
-    room = SLACK * (high - low)
+    room = IN_RANGE * (high - low)
     inside = (beta[resting] >= low - room) & (beta[resting] <= high + room)
     new[resting] = np.where(inside, state[resting], 2 * j + 2 * (beta[resting] > high))
     return new

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.feature_matrix import FeatureMatrix
@@ -17,8 +18,10 @@ WIDEST_NEWTON = 600
 TOLERANCE = 1e-8
 ROUNDING = 100  # a gradient this many tolerances long passes if no step can make it shorter
 SHORT_STEP, SHORTEST_STEP = 0.1, 1e-8
-MAX_STEPS = 200
+POLISHED = 1e-10  # of the scores: the last step
+MAX_STEPS, MAX_POLISH = 200, 20
 MAX_STEPS_LBFGS = 5000
+CG_TOLERANCE = 1e-4
 KEEP_HESSIAN = 0.7  # a step with an old Hessian must shrink the gradient to this share
 
 
@@ -46,12 +49,11 @@ class SmoothProblem:
         `start` is a coefficient vector with an intercept, or like the `vector` of what was found here before.
         """
         rows, loss = self._in_rows, objective.loss
-        bends = type(loss).curvature is not Loss.curvature
         method = self._in_coefficients if rows is None or not loss.convex or isinstance(start, tuple) else rows
         begin = np.zeros(method.space.size) if start is None else start
         if isinstance(begin, tuple):
             begin = np.append(begin[0], begin[1:] if self.matrix.intercept else ())
-        if bends and method.space.size <= WIDEST_NEWTON:
+        if _bends(loss) and method.space.size <= WIDEST_NEWTON:
             vector, n_iter, converged = method.run(objective, alpha, begin)
         else:
             method = self._in_coefficients
@@ -68,9 +70,35 @@ class SmoothProblem:
             value = objective.value(scores) + alpha * space.penalty(w, scores, w)
             return value, space.gradient(objective.derivative(scores), alpha, w)
 
-        options = {"maxcor": 20, "gtol": self.tolerance, "ftol": 0.0, "maxiter": MAX_STEPS_LBFGS, "maxfun": 10**6}
+        near = ROUNDING * self.tolerance if _bends(objective.loss) else self.tolerance
+        options = {"maxcor": 20, "gtol": near, "ftol": 0.0, "maxiter": MAX_STEPS_LBFGS, "maxfun": 10**6}
         found = minimize(value_and_gradient, w, jac=True, method="L-BFGS-B", options=options)
-        return found.x, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
+        w = self._polish(objective, alpha, found.x) if _bends(objective.loss) else found.x
+        return w, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
+
+    def _polish(self, objective: Objective, alpha: float, w: AnyArray) -> AnyArray:
+        """Newton steps by conjugate gradients until they change no score: from near, they are faster than L-BFGS."""
+        space = self._in_coefficients.space
+        here = _Place.at(space, objective, alpha, w, space.scores(w))
+        for _ in range(MAX_POLISH):
+            curvature = objective.curvature(here.scores)
+            hessian = LinearOperator(
+                (space.size, space.size), lambda v, c=curvature: space.gradient(c * space.scores(v), alpha, v)
+            )
+            step = cg(hessian, -here.gradient, rtol=CG_TOLERANCE, maxiter=2 * space.size)[0]
+            along = space.scores(step)
+            there = _Place.at(space, objective, alpha, here.v + step, here.scores + along)
+            if not there.size <= KEEP_HESSIAN * here.size:
+                break
+            here = there
+            if np.abs(along).max() <= POLISHED * np.abs(here.scores).max() / CG_TOLERANCE:
+                break
+        return here.v
+
+
+def _bends(loss: Loss) -> bool:
+    """Whether a smooth loss states its second derivative."""
+    return type(loss).curvature is not Loss.curvature
 
 
 class _Newton:
@@ -92,7 +120,7 @@ class _Newton:
         pairs: list[_Pair] = []
         for n_iter in range(MAX_STEPS):
             if here.size <= self.tolerance:
-                return here.v, n_iter, True
+                return self._polish(objective, alpha, here, pairs), n_iter, True
             if renew or self._factor is None:
                 # Where Newton's model holds for short steps only, the Hessian is that of a wider parabola.
                 curvature = objective.broad_curvature(here.scores) if broad else objective.curvature(here.scores)
@@ -119,6 +147,26 @@ class _Newton:
                 pairs.append(_Pair(length * step, length * along, change, bend))
             here = there
         return here.v, n_iter + 1, bool(here.size <= ROUNDING * self.tolerance)
+
+    def _polish(self, objective: Objective, alpha: float, here: _Place, pairs: list[_Pair]) -> AnyArray:
+        """Full steps until they change no score by more than rounding, so that every machine ends at one vector."""
+        space, fresh = self.space, False
+        for _ in range(MAX_POLISH):
+            if self._factor is None:
+                self._factor, pairs, fresh = space.factorize(objective.curvature(here.scores), alpha), [], True
+            step, along = self._direction(here.gradient, pairs)
+            if np.abs(along).max() <= POLISHED * np.abs(here.scores).max():
+                return here.v + step
+            there = _Place.at(space, objective, alpha, here.v + step, here.scores + along)
+            if there.size <= KEEP_HESSIAN * here.size:
+                change = there.gradient - here.gradient
+                pairs = [*pairs, _Pair(step, along, change, space.product(step, along, change))]
+                here = there
+            elif fresh:  # the gradient is rounding
+                break
+            else:
+                self._factor = None
+        return here.v
 
     def _direction(self, gradient: AnyArray, pairs: list[_Pair]) -> tuple[AnyArray, AnyArray]:
         """Less the gradient times an inverse Hessian after BFGS updates, with its scores."""

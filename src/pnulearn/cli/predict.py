@@ -119,7 +119,7 @@ class Predicted:
         """The cells of the file as they were, but for formulas, then the answers."""
         import pyarrow as pa
 
-        from pnulearn._files.formulas import guard_table
+        from pnulearn._files.writing import guard_table
         from pnulearn._tables.lines import csv_bytes, holds_numbers, shown_cells
 
         columns = [shown_cells(table, name) for name in kept]

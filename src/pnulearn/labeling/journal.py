@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pnulearn._files.locks import take_lock
 from pnulearn._files.outputs import Output, refuse_unwritable
+from pnulearn._files.writing import take_lock
 
 SUFFIX = ".labels.jsonl"
 VERSION = 1

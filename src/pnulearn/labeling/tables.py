@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._files.formulas import guard_cell
+from pnulearn._files.writing import guard_cell
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._html import show_rows
 from pnulearn._intervals.closed_forms import BORROWED_ROWS, t_half_width, welch_freedom
-from pnulearn._machine.notebook import show_rows
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_weights
 from pnulearn.losses import Loss, ZeroOne, as_loss

@@ -27,7 +27,7 @@ from pnulearn._intervals.posterior_draws import (
     recentered_interval,
 )
 from pnulearn._intervals.posterior_grids import N_PRIORS
-from pnulearn._machine.extras import import_extra
+from pnulearn._machine import import_extra
 from pnulearn._numbers import read_count
 from pnulearn.metrics._estimate import Estimate, RiskEstimate
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._html import show_facts
 from pnulearn._intervals.posterior_grids import weighted_interval
-from pnulearn._machine.notebook import show_facts
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,9 @@
 Matplotlib is imported only when something is drawn.
 """
 
-from pnulearn.plots.boundary import BoundaryDisplay
-from pnulearn.plots.effect import EffectDisplay
-from pnulearn.plots.importance import ImportanceDisplay
-from pnulearn.plots.prior import PriorDisplay
-from pnulearn.plots.scores import ScoreDisplay
-from pnulearn.plots.search import BandwidthDisplay, RiskSurfaceDisplay
-from pnulearn.plots.variance import VarianceRatioDisplay, variance_ratio
+from pnulearn.plots._columns import EffectDisplay, ImportanceDisplay
+from pnulearn.plots._model import BandwidthDisplay, BoundaryDisplay, RiskSurfaceDisplay, ScoreDisplay
+from pnulearn.plots._prior import PriorDisplay, VarianceRatioDisplay, variance_ratio
 
 __all__ = [
     "BandwidthDisplay",

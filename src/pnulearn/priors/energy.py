@@ -6,8 +6,9 @@ from dataclasses import field
 from typing import Any
 
 from pnulearn._arrays import AnyArray
+from pnulearn._basis.gaussian import distances
 from pnulearn._parameters import parameters
-from pnulearn.priors._parts.groups import distances, read_groups, standardize
+from pnulearn.priors._parts.groups import read_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator

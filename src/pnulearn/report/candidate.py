@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._estimators.auto import AutoPNU
+from pnulearn._estimators.auto import PNU, AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.everyday import PNU
 
 
 def best_candidate(classifier: PNUClassifier | AutoPNU, **parameters: Any) -> Any:

@@ -15,9 +15,8 @@ from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._problem.folds import PNUStratifiedKFold
 from pnulearn._problem.labels import Labels
 from pnulearn._tables.dates import read_dates
-from pnulearn.inspection.columns import Group
-from pnulearn.inspection.effects import Effect, as_value, choose_rows, trace_effect
-from pnulearn.inspection.importance import ColumnImportance, Scored, measure_importance
+from pnulearn.inspection._effects import Effect, as_value, choose_rows, trace_effect
+from pnulearn.inspection._importance import ColumnImportance, Group, Scored, measure_importance
 from pnulearn.report.candidate import best_candidate
 from pnulearn.tables.model import Fitted
 

@@ -21,7 +21,7 @@ from pnulearn.plots import (
     ScoreDisplay,
     VarianceRatioDisplay,
 )
-from pnulearn.plots.drawing import COLORS
+from pnulearn.plots._style import COLORS
 from pnulearn.report.findings import Findings
 
 Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # how to draw it, inches, title

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._machine.threads import one_blas_thread
+from pnulearn._machine import one_blas_thread
 from pnulearn.advice import Advice, advise
 from pnulearn.priors.narrowing import Narrowing
 from pnulearn.report.columns import ColumnFindings, look_at_columns

@@ -12,7 +12,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._problem.labels import Labels
-from pnulearn.inspection.rise import estimate_rise
+from pnulearn.inspection._importance import estimate_rise
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.candidate import as_given, best_candidate
 from pnulearn.tables.model import Fitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pnulearn.inspection.importance import ColumnImportance
+from pnulearn.inspection._importance import ColumnImportance
 from pnulearn.report.ladder import ALONE, Rung
 
 FEW = 3

@@ -1,7 +1,6 @@
 """Fitting and predicting beyond memory and beyond one machine: one pass, mergeable statistics, the same model."""
 
-from pnulearn._statistics.design import Design
-from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn._moments import Design, PNUStatistics
 from pnulearn._tables.errors import TableError
 from pnulearn.streaming.cluster import ClusterError, OnCluster
 from pnulearn.streaming.fit import collect_statistics, fit_files

@@ -13,9 +13,8 @@ from pnulearn._estimators.classifier import PNUClassifier, accept
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.settings import Settings
+from pnulearn._moments import Design, PNUStatistics
 from pnulearn._numbers import read_number
-from pnulearn._statistics.design import Design
-from pnulearn._statistics.statistics import PNUStatistics
 from pnulearn.streaming.cluster import OnCluster, open_for_cluster
 from pnulearn.streaming.partitions import is_collection
 from pnulearn.streaming.passes import SECONDS_BETWEEN, as_checkpoint, collect, plan_of

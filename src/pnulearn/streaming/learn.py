@@ -5,8 +5,7 @@ from __future__ import annotations
 from pnulearn._estimators.classifier import PNUClassifier, accept
 from pnulearn._learning.from_moments import Recount, learn_from_moments
 from pnulearn._learning.settings import Settings
-from pnulearn._statistics.row_sample import RowSample
-from pnulearn._statistics.statistics import PNUStatistics
+from pnulearn._moments import PNUStatistics, RowSample
 
 
 def fit_statistics(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pnulearn._statistics.blocks import BLOCK_ROWS
+from pnulearn._moments import BLOCK_ROWS
 from pnulearn._tables.errors import naming, refuse_doubled
 from pnulearn._tables.files import FileState
 from pnulearn.streaming.batches import ArrowBatch

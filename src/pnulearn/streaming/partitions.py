@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pnulearn._statistics.blocks import ArrayBatch, Batch
+from pnulearn._moments import ArrayBatch, Batch
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.columns import choose_columns
 from pnulearn.streaming.sources import Source

@@ -15,9 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pnulearn._files.archive import read_archive, write_archive
 from pnulearn._files.errors import refuse_damage
-from pnulearn._statistics.accumulate import Accumulator
-from pnulearn._statistics.design import Design
-from pnulearn._statistics.statistics import TYPES, PNUStatistics
+from pnulearn._moments import TYPES, Accumulator, Design, PNUStatistics
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
 from pnulearn.streaming.threads import Runner

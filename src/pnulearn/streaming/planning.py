@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._learning.planning import design_from_rows, design_of, reading_design
 from pnulearn._learning.settings import Settings
+from pnulearn._moments import Design, RowSample
 from pnulearn._problem.labels import decode_labels
-from pnulearn._statistics.design import Design
-from pnulearn._statistics.row_sample import RowSample
 from pnulearn.streaming.sample import classes_of, draw_sample, part_labels
 from pnulearn.streaming.sources import Source
 from pnulearn.streaming.threads import Runner

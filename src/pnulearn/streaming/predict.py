@@ -13,13 +13,10 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn._files.formulas import guard_cell, guard_table
-from pnulearn._files.kinds import PREDICTIONS
-from pnulearn._files.outputs import Output, check_outputs
-from pnulearn._files.writing import write_atomically
+from pnulearn._files.outputs import PREDICTIONS, Output, check_outputs
+from pnulearn._files.writing import guard_cell, guard_table, write_atomically
 from pnulearn._learning.planning import reading_design
-from pnulearn._statistics.blocks import BLOCK_ROWS, blocks_of
-from pnulearn._statistics.design import Design
+from pnulearn._moments import BLOCK_ROWS, Design, blocks_of
 from pnulearn._tables.errors import TableError, suggestion
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.passes import plan_of

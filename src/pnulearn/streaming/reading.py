@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from pnulearn._statistics.blocks import Block, blocks_of
-from pnulearn._statistics.design import Design
+from pnulearn._moments import Block, Design, blocks_of
 from pnulearn.streaming.sources import Part, Source, StreamPart
 
 T = TypeVar("T")

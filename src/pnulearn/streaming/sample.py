@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._moments import Design, RowSample, position_keys
 from pnulearn._problem.labels import decode_labels
-from pnulearn._statistics.design import Design, position_keys
-from pnulearn._statistics.row_sample import RowSample
 from pnulearn._tables.labels import refuse_marker
 from pnulearn.streaming.batches import numbers_if_text
 from pnulearn.streaming.reading import part_blocks

@@ -11,10 +11,9 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.selection import Tally, membership
+from pnulearn._moments import BLOCK_ROWS, Design
 from pnulearn._problem.samples import Sampling, population_of
 from pnulearn._solvers.ridge import RidgeCandidates
-from pnulearn._statistics.blocks import BLOCK_ROWS
-from pnulearn._statistics.design import Design
 from pnulearn.streaming.reading import part_blocks
 from pnulearn.streaming.sources import Part, Source
 from pnulearn.streaming.threads import Runner

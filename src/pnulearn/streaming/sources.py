@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pnulearn._moments import ArrayBatch, Batch
 from pnulearn._numbers import read_count
-from pnulearn._statistics.blocks import ArrayBatch, Batch
 from pnulearn._tables.errors import TableError, need_arrow
 from pnulearn._tables.files import PARQUET, find_files
 from pnulearn.streaming.batches import ArrowBatch

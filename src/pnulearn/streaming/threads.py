@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from joblib import cpu_count
 
-from pnulearn._machine.threads import check_n_jobs, one_blas_thread
+from pnulearn._machine import check_n_jobs, one_blas_thread
 from pnulearn.streaming.reading import persistently
 from pnulearn.streaming.sources import Part
 

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from pnulearn._files.locks import is_still_at, take_lock
-from pnulearn._files.writing import write_atomically
+from pnulearn._files.writing import is_still_at, take_lock, write_atomically
 
 PLAN, LOCK, GONE = "_plan.json", ".lock", ".gone"
 OURS = re.compile(r"\.?(part-\d+\.\w+|_plan\.json|lock)(\.\d+\.tmp)?")

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._statistics.design import position_keys
-from pnulearn._statistics.row_sample import MOST_UNLABELED
+from pnulearn._moments import MOST_UNLABELED, position_keys
 from pnulearn._tables.columns import Cells
 from pnulearn._tables.table import Table
 from pnulearn.tables.recognition import Excerpt

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._moments import thin
 from pnulearn._problem.labels import Labels
-from pnulearn._statistics.row_sample import thin
 from pnulearn._tables.batches import Batches
 from pnulearn._tables.columns import Cells
 from pnulearn._tables.table import Table

@@ -20,7 +20,7 @@ from pnulearn._estimators.classifier import PNUClassifier, accept
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.planning import design_of, reading_design
 from pnulearn._learning.settings import Settings
-from pnulearn._statistics.row_sample import RowSample, thin
+from pnulearn._moments import RowSample, thin
 from pnulearn._tables.batches import Batches, BatchPart
 from pnulearn._tables.table import Table
 from pnulearn.streaming.passes import collect

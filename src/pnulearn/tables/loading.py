@@ -10,18 +10,16 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pnulearn._estimators.auto import AutoPNU
-from pnulearn._estimators.auto_saving import KIND as AUTO
-from pnulearn._estimators.auto_saving import TYPES as AUTO_TYPES
-from pnulearn._estimators.auto_saving import auto_contents, restore_auto
+from pnulearn._estimators.auto import KIND as AUTO
+from pnulearn._estimators.auto import TYPES as AUTO_TYPES
+from pnulearn._estimators.auto import AutoPNU, auto_contents, restore_auto
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.pipelines import KIND as PIPELINE
 from pnulearn._estimators.pipelines import flatten, rebuild
 from pnulearn._estimators.saving import LEARNT_TYPES, restore
 from pnulearn._files.archive import read_archive, write_archive
 from pnulearn._files.errors import ModelFileError, refuse_damage
-from pnulearn._files.kinds import MODEL
-from pnulearn._files.outputs import Output, check_outputs
+from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn.tables.kinds import TYPES
 from pnulearn.tables.model import KIND, FitRecord, TableModel
 from pnulearn.tables.plan import ColumnPlan
@@ -115,7 +113,7 @@ def load_table_model(path: str | Path) -> TableModel:
 def _network(content: dict[str, Any]) -> Any:
     """Networks need PyTorch, which only those pay for who load one."""
     from pnulearn.torch import PNUNetClassifier
-    from pnulearn.torch.saving import restore as restore_network
+    from pnulearn.torch._saving import restore as restore_network
 
     return restore_network(PNUNetClassifier, content)
 

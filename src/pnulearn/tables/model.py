@@ -13,15 +13,11 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._estimators.auto import AutoPNU
-from pnulearn._estimators.auto_saving import auto_contents
+from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU, auto_contents
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.everyday import LEARNERS, PNU
 from pnulearn._estimators.saving import contents
-from pnulearn._files.archive import write_archive
-from pnulearn._files.kinds import MODEL
-from pnulearn._files.outputs import Output, check_outputs
-from pnulearn._files.shapes import refuse_other_types
+from pnulearn._files.archive import refuse_other_types, write_archive
+from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._learning.calibration import probabilities
 from pnulearn._problem.labels import decode_labels
 from pnulearn._tables.frames import as_table

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
-from sklearn.utils.extmath import row_norms
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED
@@ -20,8 +19,6 @@ KEY_SEED = 0
 MOST_UNLABELED = 5000
 MOST_LABELED = 2000  # per class
 MOST_MEASURED = 400
-CLOSE = 1e-6  # squared distances below this part of the longest rows are computed from differences
-PAIRS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -99,22 +96,6 @@ def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_clas
 def stack(parts: Sequence[Any]) -> Any:
     """Rows of several dense or of several CSR matrices, one below the other."""
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-
-
-def distances(A: Any, B: Any) -> AnyArray:
-    """Euclidean distances of dense or CSR rows; those of close rows are computed from differences.
-
-    a'a + b'b − 2a'b is faster, but between equal rows it leaves rounding, whose root is not small: 1e-8.
-    """
-    lengths = [row_norms(rows, squared=True) for rows in (A, B)]
-    squared = euclidean_distances(
-        A, B, squared=True, X_norm_squared=lengths[0][:, None], Y_norm_squared=lengths[1][None]
-    )
-    left, right = np.nonzero(squared < CLOSE * (lengths[0].max() + lengths[1].max()))
-    for start in range(0, len(left), PAIRS_AT_ONCE):
-        one, other = left[start : start + PAIRS_AT_ONCE], right[start : start + PAIRS_AT_ONCE]
-        squared[one, other] = row_norms(A[one] - B[other], squared=True)
-    return np.sqrt(squared, out=squared)
 
 
 def typical_distance(X: Any) -> float:

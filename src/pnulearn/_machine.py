@@ -1,0 +1,165 @@
+"""The machine: optional packages, free memory, threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from numbers import Integral
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from threadpoolctl import OpenBLASController, ThreadpoolController
+
+# Packages that only some uses need.
+
+
+@contextmanager
+def import_extra(extra: str, use: str) -> Iterator[None]:
+    """Say what to install where an import inside the block fails.
+
+    >>> with import_extra("report", "Drawing"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    ImportError: Drawing needs no_such_package: pip install 'pnulearn[report]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{use} needs {error.name}: pip install 'pnulearn[{extra}]'", name=error.name) from None
+
+
+# How much memory there is, and how much of it may be used.
+
+UNKNOWN = 2**34  # a guess where the system tells nothing
+# (limit, in use, details) of the container that this process may run in: version 2 of control groups, then version 1
+CONTAINERS = (
+    ("memory.max", "memory.current", "memory.stat"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+)
+
+
+def physical_memory() -> int:
+    """Bytes of memory of this machine, or a guess."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else UNKNOWN
+
+
+def free_memory(processes: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Bytes that can be had now: what the machine has left, or the container if it allows less."""
+    kilobytes = _entry(processes / "meminfo", "MemAvailable:")  # without swapping
+    rooms = [physical_memory(), None if kilobytes is None else 1024 * kilobytes]
+    rooms += [_room(*(groups / name for name in names)) for names in CONTAINERS]
+    return max(0, min(room for room in rooms if room is not None))
+
+
+@lru_cache(maxsize=1)
+def keep_freed_memory() -> None:
+    """Let the C library keep what temporaries give back, or every problem waits for the same pages of memory again.
+
+    glibc keeps as much as twice the largest block ever freed, if that had at most 32 MB. This one is never touched.
+    """
+    np.empty(2**22 - 2**12)
+
+
+def _room(limit: Path, used: Path, details: Path) -> int | None:
+    """What a container has left; None if it has no limit ("max") or there is no container.
+
+    Files that were read stay in memory until something else needs it: they count as used and are free all the same.
+    """
+    numbers = [_text(path).strip() for path in (limit, used)]
+    if not all(map(str.isdigit, numbers)):
+        return None
+    return int(numbers[0]) - int(numbers[1]) + (_entry(details, "inactive_file") or 0)
+
+
+def _entry(path: Path, name: str) -> int | None:
+    """The number that follows a name in a file of one pair a line."""
+    for line in _text(path).splitlines():
+        if line.split()[:1] == [name]:
+            return int(line.split()[1])
+    return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+# Work shared out over threads, each with a single BLAS thread: small matrices and many BLAS threads are poison.
+
+T = TypeVar("T")
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """None or a whole number other than 0."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a whole number other than 0, got {n_jobs!r}: 1 is one thread, -1 all cores.")
+
+
+def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None = None) -> list[T]:
+    """work(*task) of every task, in order, by `n_jobs` threads in joblib's sense.
+
+    joblib itself looks only every hundredth of a second whether the last task is done: as long as a small fit.
+    """
+    workers = min(effective_n_jobs(n_jobs), len(tasks))
+    with one_blas_thread():
+        if workers <= 1:
+            return [work(*task) for task in tasks]
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="pnulearn")
+        try:
+            return list(pool.map(lambda task: work(*task), tasks))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread: more would fight with ours, and could change the last bits of the sums."""
+    _LIMIT.enter()
+    try:
+        yield
+    finally:
+        _LIMIT.leave()
+
+
+class _BlasLimit:
+    """The limit is set by the first of several threads to ask for it and lifted by the last one to leave."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = threading.Lock(), 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limit = _libraries().limit(limits=1, user_api="blas")
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                _disown()
+                self.limit.restore_original_limits()
+                _disown()
+
+
+def _disown() -> None:
+    """Since threadpoolctl 3.8 OpenBLAS belongs to the thread that set a limit, and no other can lift it."""
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
+_LIMIT = _BlasLimit()
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # finding them takes longer than a small fit

@@ -1,1 +1,0 @@
-"""Sums over rows that are collected anywhere and added up."""

@@ -1,5 +1,0 @@
-"""EntropyRegularizedClassifier and its parts."""
-
-from pnulearn.baselines.entropy.classifier import EntropyRegularizedClassifier
-
-__all__ = ["EntropyRegularizedClassifier"]

@@ -1,5 +1,0 @@
-"""LaplacianSVM and its parts."""
-
-from pnulearn.baselines.lapsvm.classifier import LaplacianSVM
-
-__all__ = ["LaplacianSVM"]

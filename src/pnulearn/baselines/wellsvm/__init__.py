@@ -1,5 +1,0 @@
-"""WellSVM and its parts."""
-
-from pnulearn.baselines.wellsvm.classifier import WellSVM
-
-__all__ = ["WellSVM"]

@@ -1,0 +1,52 @@
+"""What all displays share: colours, words, and axes to draw on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pnulearn._machine import import_extra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLORS = {"positive": "#d9822b", "negative": "#3b8ec2", "unlabeled": "#8a8f98"}  # readable on white and on black
+WORDS = {"positive": "positive", "negative": "negative", "unlabeled": "unlabelled"}
+CODES = {"positive": 1, "negative": 0, "unlabeled": -1}
+
+
+def open_axes(ax: Axes | None) -> Axes:
+    """The given axes, or new ones."""
+    if ax is not None:
+        return ax
+    with import_extra("report", "Drawing"):
+        from matplotlib import pyplot
+
+    fresh: Axes = pyplot.subplots()[1]
+    return fresh
+
+
+def shorten(name: str, length: int = 28) -> str:
+    """A name that fits on an axis, and that matplotlib does not take for a formula.
+
+    >>> shorten("a rather long name of a column, in $", 20)
+    'a rather long name …'
+    """
+    text = " ".join(name.split())
+    text = text if len(text) <= length else text[: length - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+D = TypeVar("D", bound="Display")
+
+
+class Display:
+    """What all displays share: after `plot`, `ax_` and `figure_` hold what was drawn on."""
+
+    ax_: Axes
+    figure_: Any
+
+
+def keep_axes(display: D, ax: Axes) -> D:
+    """The display, which now knows what it was drawn on."""
+    display.ax_, display.figure_ = ax, ax.figure
+    return display

@@ -1,0 +1,395 @@
+"""PNURanker: learns to rank positives above negatives from P, N and U."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.stats import kendalltau
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.validation import check_is_fitted
+
+from pnulearn._arrays import AnyArray
+from pnulearn._basis.basis import Basis
+from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._estimators.base import PartiallyLabeledClassifier
+from pnulearn._learning.result import allow_for_changes
+from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
+from pnulearn._machine import one_blas_thread
+from pnulearn._numbers import read_numbers
+from pnulearn._parameters import parameters
+from pnulearn._problem.folds import assign_folds
+from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
+from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import ALPHAS
+from pnulearn.losses import Loss, as_loss
+from pnulearn.metrics._curves import count_beaten, pnu_auc
+from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.resolve import resolve_prior
+from pnulearn.ranking._pairs import (
+    Moments,
+    PairTally,
+    is_possible,
+    pair_weights,
+    promising_mixes,
+    quadratic_risk,
+    smooth_risk,
+)
+from pnulearn.theory import forced_mix
+
+# Coefficients of every mix and penalty on one sample of rows.
+
+LEAST_CURVATURE = 1e-9  # of the greatest; below it there is no minimum worth the name
+MOST_STEPS = 200
+
+
+def solve_candidates(
+    features: AnyArray, samples: Sequence[AnyArray], prior: float, mixes: AnyArray, alphas: AnyArray, loss: Loss
+) -> AnyArray:
+    """Minimisers (mixes, alphas, b) of  risk + alpha ‖w‖², NaN where it has none.
+
+    U takes part with negative weights, so the risk itself may fall for ever: then only a greater alpha has a minimum.
+    """
+    groups = [features[rows] for rows in samples]
+    sizes = [len(group) for group in groups]
+    moments = [Moments.of(group) for group in groups]
+    coef = np.full((len(mixes), len(alphas), features.shape[1]), np.nan)
+    for place, mix in enumerate(mixes):
+        weights = pair_weights(prior, float(mix))
+        if not is_possible(weights, sizes):
+            continue
+        coef[place] = _solve_penalties(*quadratic_risk(moments, weights), alphas)
+        if loss.quadratic is None:
+            coef[place] = [
+                _descend(loss, groups, weights, float(alpha), start)
+                for alpha, start in zip(alphas, coef[place], strict=True)
+            ]
+    return coef
+
+
+def _solve_penalties(H: AnyArray, h: AnyArray, alphas: AnyArray) -> AnyArray:
+    """(H + 4 alpha I) w = h for every alpha by one eigendecomposition."""
+    values, vectors = np.linalg.eigh(H)  # SciPy's default, evr, gives up on matrices with many values close together
+    curvature = values + 4 * alphas[:, None]
+    curvature[curvature.min(axis=1) < LEAST_CURVATURE * np.abs(values).max()] = np.nan
+    solution: AnyArray = (vectors.T @ h / curvature) @ vectors.T
+    return solution
+
+
+def _descend(loss: Loss, groups: Sequence[AnyArray], weights: AnyArray, alpha: float, start: AnyArray) -> AnyArray:
+    """A minimum near the squared loss's, which is the only one if nothing is subtracted."""
+
+    def value_and_slope(w: AnyArray) -> tuple[float, AnyArray]:
+        value, slopes = smooth_risk(loss, [group @ w for group in groups], weights)
+        slope = sum((group.T @ part for group, part in zip(groups, slopes, strict=True)), start=2 * alpha * w)
+        return value + alpha * float(w @ w), slope
+
+    start = np.nan_to_num(start)
+    found = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_STEPS})
+    solution: AnyArray = found.x
+    return solution
+
+
+# The search among rankers, and the AUC that held-out rows give its outcome.
+
+
+class PairSearch:
+    """Every bandwidth x mix x alpha, learnt without each fold in turn and judged on it."""
+
+    def __init__(
+        self,
+        basis: Basis,
+        samples: Samples,
+        folds: AnyArray,
+        prior: float,
+        mixes: AnyArray,
+        alphas: AnyArray,
+        loss: Loss,
+    ):
+        self.basis, self.samples, self.folds = basis, samples, folds
+        self.prior, self.mixes, self.alphas, self.loss = prior, mixes, alphas, loss
+        prepared = basis.prepare(samples.X)
+        self.features = [basis.features(prepared, index).copy() for index in range(len(basis.bandwidths))]
+        self.learnt = [[self._learn(Z, folds != fold) for fold in np.unique(folds)] for Z in self.features]
+        self.tallies = [
+            [self._tally(Z, coef, fold) for coef, fold in zip(per_fold, np.unique(folds), strict=True)]
+            for Z, per_fold in zip(self.features, self.learnt, strict=True)
+        ]
+
+    def tabulate(self, selection: str, folds: Sequence[int]) -> SearchTable:
+        """Risks of all candidates on these folds, and their weights."""
+        tallies = [sum((per_fold[f] for f in folds[1:]), start=per_fold[folds[0]]) for per_fold in self.tallies]
+        zero_one, squared = (np.stack(parts) for parts in zip(*(t.risks(self.prior) for t in tallies), strict=True))
+        finite = np.isfinite(squared)
+        if not finite.any():
+            raise ValueError("No candidate has a minimum: pass a greater alpha, or mix=0.")
+        zero_one, squared = np.where(finite, zero_one, np.inf), np.where(finite, squared, np.inf)
+        n_labels = tallies[0].effective_labels
+        if selection == "average":
+            alike = np.ones(len(self.mixes))  # where positives are rare, labels alone do not deserve half of the weight
+            weight = average_weights(zero_one, squared, n_labels, shares=alike)
+        else:
+            weight = best_candidate(zero_one, squared, n_labels, alphas=self.alphas, mixes=self.mixes, tie_break="risk")
+        values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes, "alpha": self.alphas}
+        return SearchTable(values, zero_one, squared, weight)
+
+    def assemble(self, weight: AnyArray) -> AnyArray:
+        """Coefficients (bandwidths, b) of all rows, summed over candidates."""
+        whole = np.ones(len(self.folds), dtype=bool)
+        return np.stack([combine(self._learn(Z, whole), part) for Z, part in zip(self.features, weight, strict=True)])
+
+    def judge(self, selection: str, prior: PriorEstimate, coef: AnyArray) -> RiskEstimate:
+        """AUC on held-out rows, whose scores become shares of their fold's other rows that they beat.
+
+        Folds judge rankers that lack a part of the labels. The AUC of the one with these coefficients (bandwidths, b)
+        differs by the share of pairs at most that it puts in another order.
+        """
+        held_out = np.zeros(len(self.folds))
+        final = np.sum([Z @ part for Z, part in zip(self.features, coef, strict=True)], axis=0)
+        numbers, turned = np.unique(self.folds), []
+        for place, fold in enumerate(numbers):
+            rows = np.flatnonzero(self.folds == fold)
+            weight = self.tabulate(selection, [k for k in range(len(numbers)) if k != place]).weight
+            parts = zip(self.features, self.learnt, weight, strict=True)
+            scores = np.sum([Z[rows] @ combine(per_fold[place], part) for Z, per_fold, part in parts], axis=0)
+            unlabeled = self.samples.codes[rows] < 0
+            population = unlabeled if unlabeled.sum() > 1 else np.ones(len(rows), dtype=bool)
+            held_out[rows] = count_beaten(scores, scores[population])
+            turned.append(share_turned(scores[population], final[rows[population]]))
+        labels = np.where(self.samples.codes < 0, np.nan, self.samples.codes)
+        auc = pnu_auc(labels, held_out - 0.5, prior=prior, pos_label=1.0)
+        wide = allow_for_changes(auc, float(np.mean(turned)))
+        return replace(wide, high=min(wide.high, max(auc.high, 1.0)))
+
+    def _learn(self, Z: AnyArray, chosen: AnyArray) -> AnyArray:
+        groups = [rows[chosen[rows]] for rows in self.samples.split()]
+        return solve_candidates(Z, groups, self.prior, self.mixes, self.alphas, self.loss)
+
+    def _tally(self, Z: AnyArray, coef: AnyArray, fold: int) -> PairTally:
+        rows = np.flatnonzero(self.folds == fold)
+        place = np.full(len(self.folds), -1)
+        place[rows] = np.arange(len(rows))
+        groups = [place[group[self.folds[group] == fold]] for group in self.samples.split()]
+        return PairTally.of(coef @ Z[rows].T, groups)
+
+
+def share_turned(scores: AnyArray, others: AnyArray) -> float:
+    """The share of pairs of rows that two scores put in opposite orders, by Kendall's τ; a half where one is constant.
+
+    >>> share_turned(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # one of three pairs
+    0.3333333333333333
+    """
+    if np.ptp(scores) == 0 or np.ptp(others) == 0:
+        return 0.5
+    return float(1 - kendalltau(scores, others).statistic) / 2
+
+
+def combine(coef: AnyArray, weight: AnyArray) -> AnyArray:
+    """The weighted sum of candidates; one that has no minimum on these rows gives its weight to the others."""
+    there = np.isfinite(coef).all(axis=-1) & (weight > 0)
+    if not there.any():
+        return np.zeros(coef.shape[-1])
+    share = weight[there] * (weight.sum() / weight[there].sum())
+    summed: AnyArray = share @ coef[there]
+    return summed
+
+
+# A classifier that learns the order of rows, and cuts where U's share called positive is the class prior.
+
+LOSSES = ("squared", "logistic")
+
+
+@parameters
+class PNURanker(PartiallyLabeledClassifier):
+    """Learns scores whose order separates the classes, from P, N and U.
+
+    It minimises the risk of pairs (Sakai, Niu, Sugiyama 2018): how often, measured by a smooth loss, a positive row
+    does not score above a negative one. That is 1 − AUC, which does not care how rare positives are. Bandwidths, mixes
+    and penalties are judged by the PNU estimate of AUC on held-out rows and averaged, as in `PNUClassifier`. `predict`
+    calls the highest scores positive, so many that their share of U is the class prior.
+
+    Parameters
+    ----------
+    loss : str
+        "squared" (closed form) or "logistic" (many steps for every candidate; give it few).
+    kernel : str
+        "rbf", "linear", "laplace" or "polynomial".
+    prior : object
+        θ, the share of positives in the population, as in `PNUClassifier`.
+    mix : float or array, optional
+        η of the PNU risk between −1 (N and U) and 1 (P and U), or candidates; None tries five from 0 to 0.8, or to −0.8
+        where negatives are the rare class, and both where neither is.
+    alpha : float or array, optional
+        Penalties to try; None for those of `PNUClassifier`.
+    bandwidth : float or array, optional
+        Bandwidths to try; None for multiples of the median distance.
+    centers : str, int or array
+        Rows that basis functions are put around: a number of them, "labeled", "all", or an array.
+    selection : str
+        "average" weighs all candidates by how well they did, "best" takes one.
+    cv : int
+        Number of folds.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+
+    Attributes
+    ----------
+    auc_
+        AUC with its interval, from held-out rows; candidates are weighed for every fold by the others.
+    search_
+        every candidate with `zero_one` = 1 − AUC, the squared pair risk, and its weight.
+    prior_, prior_interval_, prior_estimate_
+        the class prior that was used.
+    threshold_
+        the score above which rows are called positive; `decision_function` counts from it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.concatenate([np.arange(20) % 2, rng.random(200) < 0.1])
+    >>> X = rng.normal(size=(220, 2)) + 2 * truth[:, None]
+    >>> y = np.where(np.arange(220) < 20, truth, np.nan)
+    >>> model = PNURanker(prior=0.1, random_state=0).fit(X, y)
+    >>> bool(roc_auc_score(truth[20:], model.decision_function(X[20:])) > 0.9)
+    True
+    """
+
+    loss: str = "squared"
+    kernel: str = "rbf"
+    prior: Any = None
+    mix: Any = None
+    alpha: Any = None
+    bandwidth: Any = None
+    centers: Any = 200
+    selection: str = "average"
+    cv: int = 5
+    unlabeled: Any = None
+    pos_label: Any = None
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike) -> PNURanker:
+        """Learn from labelled and unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        """
+        self._check_parameters()
+        samples = self._read_problem(X, y)
+        sizes = self._count_samples(samples)
+        seed = int(read_random_state(self.random_state).randint(2**31))
+        keys = row_keys(samples.X, seed)
+        basis = self._choose_basis(samples, keys)
+        estimate = resolve_prior(self.prior, samples.X, samples.codes, classes=self.classes_, random_state=seed)
+        self.prior_, self.prior_interval_, self.prior_estimate_ = estimate.value, estimate.interval, estimate
+        mixes = self._possible_mixes(sizes, float(estimate))
+        folds = np.unique(assign_folds(samples.codes, self.cv, keys), return_inverse=True)[1]
+        if not folds.any():  # copies are held out together
+            raise ValueError("All rows of X are identical, so none can be held out. Check the columns of X.")
+        with one_blas_thread():  # many small systems
+            search = PairSearch(basis, samples, folds, float(estimate), mixes, self._alphas, as_loss(self.loss))
+            self.search_ = search.tabulate(self.selection, np.unique(folds).tolist())
+            coef = search.assemble(self.search_.weight)
+            self.auc_ = search.judge(self.selection, estimate, coef)
+            self._keep(basis, coef)
+        population = samples.unlabeled if len(samples.unlabeled) else np.arange(len(samples.codes))
+        self.threshold_ = 0.0
+        self.threshold_ = float(np.quantile(self._scores(samples.X[population]), 1 - float(estimate)))
+        return self
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """AUC on the labelled rows of y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        sample_weight : array (rows,), optional
+            Weights of the rows; one each by default.
+        """
+        check_is_fitted(self)
+        labels = decode_labels(y, self.unlabeled, classes=self.classes_)
+        scores, known = self.decision_function(X), labels.labeled
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(roc_auc_score(labels.codes[known], scores[known], sample_weight=weight))
+
+    def _scores(self, X: Any) -> AnyArray:
+        scores: AnyArray = KERNELS[self.kernel].scores(vars(self), X)[:, 0] - self.threshold_
+        return scores
+
+    def _keep(self, basis: Basis, coef: AnyArray) -> None:
+        for name, value in basis.name_learnt(np.arange(len(basis.bandwidths)), coef[None], np.zeros(1)).items():
+            setattr(self, name, value)
+
+    def _choose_basis(self, samples: Samples, keys: AnyArray) -> Basis:
+        centers = self.centers
+        if isinstance(centers, int | np.integer):
+            centers = min(int(centers), len(np.unique(keys)))
+        return choose_basis(self.kernel, samples.X, samples.codes >= 0, keys, centers, self.bandwidth)
+
+    @property
+    def _alphas(self) -> AnyArray:
+        return ALPHAS if self.alpha is None else read_numbers("alpha", self.alpha, SMALLEST, LARGEST)
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (("loss", LOSSES), ("kernel", tuple(KERNELS)), ("selection", ("average", "best"))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(self, name)!r}.")
+        if self.bandwidth is not None:
+            read_numbers("bandwidth", self.bandwidth, SMALLEST, LARGEST)
+        if self.mix is not None:
+            read_numbers("mix", self.mix, -1, 1)
+        _ = self._alphas
+
+    def _count_samples(self, samples: Samples) -> AnyArray:
+        """Rows of P, N and U, of which there must be two."""
+        if samples.n_classes > 2:
+            raise ValueError(
+                f"Only binary classification is supported by PNURanker; y has {samples.n_classes} classes: "
+                f"{self.classes_.tolist()}. Rank one against the others."
+            )
+        sizes = np.array([len(rows) for rows in samples.split()])
+        if (sizes > 0).sum() < 2:
+            raise ValueError(
+                f"Pairs need rows of two samples; found {sizes[0]} positive, {sizes[1]} negative and {sizes[2]} "
+                "unlabelled rows, which is only one class."
+            )
+        if not isinstance(self.cv, int | np.integer) or not 2 <= self.cv <= len(samples.codes):
+            raise ValueError(f"cv must be a number of folds from 2 to {len(samples.codes)} rows, got {self.cv!r}.")
+        return sizes
+
+    def _possible_mixes(self, sizes: AnyArray, prior: float) -> AnyArray:
+        """The mixes to try of which all pairs can be formed."""
+        forced = forced_mix(*sizes.tolist())
+        if self.mix is not None:
+            mixes = read_numbers("mix", self.mix, -1, 1)
+        else:
+            mixes = promising_mixes(prior, sizes) if forced is None else np.array([forced])
+        possible = np.array([is_possible(pair_weights(0.5, float(mix)), sizes.tolist()) for mix in mixes])
+        if not possible.any():
+            raise ValueError(
+                f"{sizes[0]} positive, {sizes[1]} negative and {sizes[2]} unlabelled rows can be ranked with "
+                f"mix={forced or 0:g} only, got {self.mix!r}."
+            )
+        return mixes[possible]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

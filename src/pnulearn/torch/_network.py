@@ -1,0 +1,292 @@
+"""A network as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pnulearn._arrays import AnyArray
+from pnulearn._estimators.base import PartiallyLabeledClassifier, read_held_out
+from pnulearn._files.archive import write_archive
+from pnulearn._files.outputs import MODEL, Output, check_outputs
+from pnulearn._learning.calibration import fit_slope, probabilities, score_calibration
+from pnulearn._learning.result import doubt_prior, judge_model
+from pnulearn._learning.settings import feasible_risk
+from pnulearn._parameters import parameters
+from pnulearn._problem.inputs import read_random_state
+from pnulearn._problem.labels import Labels
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
+from pnulearn.losses import Loss, as_loss
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.resolve import resolve_prior
+from pnulearn.torch._modules import score_rows
+from pnulearn.torch._saving import KIND, contents, load_model
+from pnulearn.torch._training import Trained, choose_mix, hold_out, make_recipe, refuse_impossible, train_networks
+
+# After training: the risk of what was learnt, its probabilities, and whether U contradicts the prior.
+
+
+def conclude(trained: Trained, rows: Samples, judged: Samples, prior: PriorEstimate, loss: Any) -> dict[str, Any]:
+    """Attributes of a fitted estimator, with their underscores."""
+
+    def final_scores(X: Any) -> AnyArray:
+        return np.mean([score_rows(net, X) for net in trained.networks], axis=0)[None]
+
+    learnt: dict[str, Any] = {
+        "networks_": trained.networks,
+        "n_epochs_": trained.n_epochs,
+        "training_risks_": trained.training_risks,
+        "risk_": None,
+        "prior_doubt_": None,
+    }
+    if trained.watch is None:
+        shown = final_scores(rows.X)
+        if isinstance(loss, str | Loss):
+            return learnt | {"calibration_": score_calibration(as_loss(loss), shown, rows, prior.shares)}
+        return learnt | {"calibration_": _slope(shown, rows, prior)}
+    scores = trained.watch.judged()
+    learnt |= {"validation_scores_": scores, "validation_risks_": np.array(trained.watch.risks)}
+    learnt["risk_"] = judge_model(judged, scores[None], final_scores, prior)
+    learnt["prior_doubt_"] = doubt_prior(judged, scores, float(prior)) if prior.is_known else None
+    # Networks are surer of themselves than they should be, so not even a loss with a link is taken at its word.
+    return learnt | {"calibration_": _slope(scores[None], judged, prior)}
+
+
+def _slope(scores: AnyArray, rows: Samples, prior: PriorEstimate) -> AnyArray:
+    return np.array([[fit_slope(scores, rows, prior.shares), 0.0]])
+
+
+# PNUNetClassifier: neural networks trained by a PNU risk, behind scikit-learn's interface.
+
+
+@parameters
+class PNUNetClassifier(PartiallyLabeledClassifier):
+    """Neural networks that learn from positive, negative and unlabelled rows by a PNU risk.
+
+    Rows are cut into `cv` parts, and a network is trained without each of them. After every epoch the parts that
+    networks have not seen are judged together by the PNU risk; training ends when that has been higher than at its
+    lowest by more than a standard error for `patience` epochs, and the networks of the best epoch answer with the mean
+    of their scores. Columns should have like scales: put `StandardScaler` in front.
+
+    Parameters
+    ----------
+    network : sequence of int, torch.nn.Module or function
+        Sizes of hidden layers with ReLU between them; or a module with one output, copied and trained on from the
+        weights that it has; or a function that makes a module for a number of columns.
+    risk : str
+        "pnu", "punu", "pn", "pu" or "nu". If a group of rows is missing, the risk that can do without it is used.
+    loss : str, Loss or function
+        A loss of `pnulearn.losses`, or a function of a tensor of margins.
+    prior : object
+        θ, the share of positives in the population, in all the forms that `PNUClassifier` takes.
+    mix : float, optional
+        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; None takes the η at which the risk varies least if U is plenty,
+        from the prior and the numbers of labels, and γ = 0.5.
+    nonnegative : bool or "abs"
+        Whether the part of the risk that is read off U is kept from falling below zero, as in `PNULoss`.
+    tolerance : float
+        β of the non-negative rule.
+    step_back : float
+        γ of the non-negative rule.
+    optimizer : str or function
+        "adam", "adamw" or "sgd" (momentum 0.9), or a function of the parameters that returns a torch optimiser, such as
+        `functools.partial(torch.optim.RMSprop, lr=1e-3)`.
+    learning_rate : float
+        Of a named optimiser.
+    weight_decay : float
+        Of a named optimiser.
+    batch_size : int or three ints
+        Rows of a batch, shared evenly among P, N and U as far as these go, or numbers for each, at most all.
+    max_epochs : int
+        Epochs at most. An epoch goes through all rows, unlabelled ones included, and has ten steps or more.
+    patience : int
+        For how many epochs in a row the risk has to be higher before training ends.
+    cv : int, splitter, pairs of row numbers or None
+        How many parts, or which. None trains one network on all rows for `max_epochs`, and `risk_` is None.
+    sampling : str
+        "single_set" if the labelled rows were drawn at random from the population, so that U's part of a batch is drawn
+        from all rows; else "case_control".
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    device : str
+        Where to train and to predict, as PyTorch names it: "cpu", "cuda", "mps".
+    random_state : int, RandomState or None
+        Seed of weights, batches and parts.
+    verbose : int
+        1 reports every epoch on stderr.
+
+    Attributes
+    ----------
+    classes_
+        (negative, positive).
+    networks_
+        The trained modules.
+    prior_, prior_interval_, prior_estimate_
+        The prior used, its 90 % interval, and its whole distribution.
+    prior_doubt_
+        What speaks against a prior that was given, or None.
+    mix_, risk_used_
+        The mix and the kind of risk that were used.
+    n_epochs_
+        The epoch whose networks were kept.
+    training_risks_, validation_risks_
+        After every epoch, the risk of the batches and that of held-out rows (by the sigmoid loss, a smooth error).
+    risk_
+        Error in the population with its interval, from held-out rows, each judged after the epoch that the other parts
+        choose; None where none were held out.
+    validation_scores_
+        Those scores; NaN for rows that were not held out.
+    calibration_
+        Slope and shift (0) from scores to log-odds, from held-out rows; None if scores are 2 P − 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.concatenate([np.arange(40) % 2, rng.random(400) < 0.3])
+    >>> X = rng.normal(size=(440, 2)) + 2 * truth[:, None]
+    >>> y = np.where(np.arange(440) < 40, truth, np.nan)
+    >>> model = PNUNetClassifier(network=(20,), prior=0.3, learning_rate=0.01, cv=3, random_state=0).fit(X, y)
+    >>> bool(np.mean(model.predict(X[40:]) == truth[40:]) > 0.85)
+    True
+    """
+
+    network: Any = (100,)
+    risk: str = "pnu"
+    loss: Any = "sigmoid"
+    prior: Any = None
+    mix: Any = None
+    nonnegative: Any = True
+    tolerance: float = 0.0
+    step_back: float = 1.0
+    optimizer: Any = "adam"
+    learning_rate: float = 1e-3
+    weight_decay: float = 5e-3
+    batch_size: Any = 128
+    max_epochs: int = 100
+    patience: int = 10
+    cv: Any = 5
+    sampling: Sampling = "case_control"
+    unlabeled: Any = None
+    pos_label: Any = None
+    device: Any = "cpu"
+    random_state: Any = None
+    verbose: int = 0
+
+    def fit(
+        self, X: Any, y: ArrayLike | Labels, *, X_val: Any = None, y_val: ArrayLike | None = None
+    ) -> PNUNetClassifier:
+        """Train on rows X with labels y, of which any may be missing.
+
+        With a held-out set X_val, y_val (it may have unlabelled rows too) one network is trained on all rows of X, and
+        stopped by that.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features. Pictures are rows of pixels; a network begins with `torch.nn.Unflatten(1, (1, 28, 28))`.
+        y : array (rows,)
+            Labels; missing values and `unlabeled` mark unlabelled rows.
+        X_val : like X, optional
+            Held-out rows to stop by, instead of cross-validation.
+        y_val : like y, optional
+            Their labels, of which any may be missing.
+        """
+        refuse_impossible(self)
+        reader = type(self)(**self.get_params(deep=False))  # so that a refused fit leaves this classifier as it was
+        samples = reader._read_problem(X, y)
+        held_out = read_held_out(reader, X_val, y_val, self.sampling)
+        seed = int(read_random_state(self.random_state).randint(2**31))
+        kind = feasible_risk(self.risk, self.mix, samples, reader.classes_)
+        prior = self._resolve_prior(samples, reader.classes_, seed)
+        mix = choose_mix(kind, self.mix, float(prior), samples)
+        splits, watch = hold_out(self, samples, held_out, prior, reader.classes_, seed)
+        judged = samples if held_out is None else held_out
+        recipe = make_recipe(self, kind, float(prior), mix, seed)
+        trained = train_networks(recipe, samples, splits, watch, judged)
+        learnt = {"prior_": prior.value, "prior_interval_": prior.interval, "prior_estimate_": prior}
+        learnt |= {"mix_": mix, "risk_used_": kind} | conclude(trained, samples, judged, prior, self.loss)
+        columns = {name: value for name, value in vars(reader).items() if name.endswith("_")}
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = kept | columns | learnt  # in one step, so all or nothing
+        if learnt["prior_doubt_"]:
+            warnings.warn(learnt["prior_doubt_"], UserWarning, stacklevel=2)
+        return self
+
+    def _resolve_prior(self, samples: Samples, classes: AnyArray, seed: int) -> PriorEstimate:
+        return resolve_prior(
+            self.prior,
+            samples.X,
+            samples.codes,
+            classes=classes,
+            random_state=seed,
+            random_counts=samples.random_counts,
+        )
+
+    def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
+        check_sampling(self.sampling)
+        samples = replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
+        if samples.n_classes > 2:
+            raise ValueError(
+                f"Only binary classification is supported by PNUNetClassifier; y has {samples.n_classes} classes: "
+                f"{self.classes_.tolist()}. Learn one against the others, or use PNUClassifier."
+            )
+        return samples
+
+    def _scores(self, X: Any) -> AnyArray:
+        scores: AnyArray = np.mean([score_rows(net, X) for net in self.networks_], axis=0)
+        return scores
+
+    def predict_proba(self, X: Any) -> AnyArray:
+        """Class probabilities under the population prior, columns as in `classes_`.
+
+        The likeliest class is the one that `predict` answers, whatever the loss.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (rows, columns)
+            Features.
+        """
+        return probabilities(self.decision_function(X), self.calibration_)
+
+    def save(self, path: Any, *, overwrite: bool = False) -> None:
+        """Write the fitted model, weights as arrays, to a file that `pnulearn.load` reads without running code.
+
+        Networks that are not made from sizes of layers have to be handed over again when they are loaded:
+        `PNUNetClassifier.load(path, network=...)`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. One that holds a model is replaced.
+        overwrite : bool
+            Replace a file that holds anything else, too.
+        """
+        check_outputs(Output(path, MODEL), overwrite=overwrite)
+        write_archive(path, KIND, contents(self))
+
+    @classmethod
+    def load(cls, path: Any, network: Any = None) -> PNUNetClassifier:
+        """The model in a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        network : torch.nn.Module or function, optional
+            What was passed as `network`, unless it was sizes of layers.
+        """
+        return load_model(cls, path, network)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "networks_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,419 @@
+"""Training a network: batches of P, N and U, early stopping, the loop, and what is settled before it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import chain, islice, repeat
+from operator import index
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from pnulearn import risks
+from pnulearn._arrays import AnyArray
+from pnulearn._learning.progress import check_verbose, report_progress
+from pnulearn._learning.settings import NEEDS
+from pnulearn._numbers import read_count, read_number
+from pnulearn._problem.folds import check_cv, content_splits, own_splits
+from pnulearn._problem.inputs import read_random_state
+from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.samples import Samples, Sampling, check_sampling, population_of
+from pnulearn.losses import LOSSES
+from pnulearn.metrics._comparison import compare_scores, shared_mix
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.risks import empirical_risk, pnu
+from pnulearn.theory import heuristic_mix
+from pnulearn.torch._loss import GROUPS, PNULoss
+from pnulearn.torch._modules import build_network, is_own, make_optimizer, read_sizes, row_reader, score_rows
+
+# Batches of row numbers that hold P, N and U, as every term of a risk needs rows.
+
+
+class PNUBatchSampler(torch.utils.data.Sampler):
+    """Batches of row numbers with a fixed number of rows of every group at hand, for DataLoader(batch_sampler=...).
+
+    Every group is shuffled and dealt out, again and again, so each batch mean is an unbiased estimate of the group's
+    mean. An epoch ends when the slowest group has been dealt once; groups with few rows come round more often.
+
+    Parameters
+    ----------
+    codes : array (rows,)
+        1 positive, 0 negative, −1 unlabelled, as `label_codes` gives them.
+    batch_size : int or three ints
+        Rows per batch, shared evenly as far as the groups go: their means enter a risk with like weights. Or three
+        numbers, for P, N and U.
+    sampling : str
+        "case_control" draws U from the unlabelled rows. "single_set" draws it from all rows, for labels that were drawn
+        at random from the population: a labelled row may then come twice, once with its label and once without.
+    random_state : int, RandomState or None
+        Seed; an int makes the batches repeatable.
+
+    Attributes
+    ----------
+    batch_codes
+        Codes of the rows of any batch, since all have the same order: P, N, U. Pass them to the loss.
+
+    Examples
+    --------
+    >>> from pnulearn.torch import label_codes
+    >>> codes = label_codes([1, 1, 0, 0, 0] + [None] * 12)
+    >>> batches = PNUBatchSampler(codes, batch_size=8, random_state=0)
+    >>> [len(rows) for rows in batches], batches.batch_codes.tolist()
+    ([8, 8, 8, 8], [1, 1, 0, 0, 0, -1, -1, -1])
+    """
+
+    def __init__(
+        self,
+        codes: ArrayLike,
+        batch_size: int | Sequence[int] = 128,
+        *,
+        sampling: Sampling = "case_control",
+        random_state: Any = None,
+    ):
+        check_sampling(sampling)
+        values = np.asarray(codes)
+        if values.ndim != 1 or not len(values) or not np.isin(values, list(GROUPS.values())).all():
+            raise ValueError("codes must be a row of 1, 0 and -1 (positive, negative, unlabelled): see label_codes.")
+        self.groups = [np.flatnonzero(values == code) for code in (1, 0)] + [population_of(values, sampling)]
+        counts = [len(rows) for rows in self.groups]
+        self.sizes = list(batch_size) if isinstance(batch_size, Sequence) else _even_shares(index(batch_size), counts)
+        if len(self.sizes) != 3 or any(not 0 <= k <= n for k, n in zip(self.sizes, counts, strict=True)):
+            raise ValueError(f"batch_size={batch_size!r} does not go with {counts} rows of P, N and U.")
+        if not any(self.sizes):
+            raise ValueError(f"batch_size must be positive, got {batch_size!r}.")
+        self.batch_codes = torch.as_tensor(np.repeat(list(GROUPS.values()), self.sizes))
+        self.random = read_random_state(random_state)
+
+    def __len__(self) -> int:
+        """Batches per epoch."""
+        return max(-(-len(rows) // k) for rows, k in zip(self.groups, self.sizes, strict=True) if k)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        decks = [self._deal(rows, k) for rows, k in zip(self.groups, self.sizes, strict=True) if k]
+        for _ in range(len(self)):
+            yield np.concatenate([next(deck) for deck in decks]).tolist()
+
+    def _deal(self, rows: AnyArray, size: int) -> Iterator[AnyArray]:
+        """`size` rows at a time; a batch that the shuffled rows no longer fill takes the rest from the next shuffle."""
+        deck = self.random.permutation(rows)
+        while True:
+            if len(deck) < size:
+                deck = np.concatenate([deck, self.random.permutation(rows)])
+            yield deck[:size]
+            deck = deck[size:]
+
+
+def _even_shares(total: int, counts: list[int]) -> list[int]:
+    """Rows per group: even shares, what a small group cannot fill going to the others.
+
+    >>> _even_shares(100, [8, 200, 3000])
+    [8, 46, 46]
+    """
+    present = sorted((n, k) for k, n in enumerate(counts) if n)
+    if total < len(present):
+        raise ValueError(f"batch_size={total} is less than one row of each of {len(present)} groups.")
+    shares = [0] * len(counts)
+    for place, (n, k) in enumerate(present):
+        shares[k] = min(n, (total - sum(shares)) // (len(present) - place))
+    return shares
+
+
+# When to stop: the PNU risk of rows that were held out, after every epoch, with the standard error of its rise.
+
+SMOOTH_ERROR = LOSSES["sigmoid"]  # between 0 and 1 like the error, but it moves when scores do
+
+
+@dataclass
+class Watch:
+    """Held-out scores after every epoch: which one was best, and whether there is any hope of a better one.
+
+    `fold` says with which other rows a row was held out; `patience` epochs in a row whose risk is higher than the
+    lowest by more than a standard error of the difference are the end.
+    """
+
+    rows: Samples
+    fold: AnyArray
+    prior: PriorEstimate
+    patience: int
+    scores: list[AnyArray] = field(default_factory=list)
+    risks: list[float] = field(default_factory=list)
+    waited: int = 0
+
+    def add(self, scores: AnyArray) -> None:
+        """The scores (n,) of one more epoch; NaN marks rows that were not held out."""
+        self.scores.append(scores.astype(np.float32))
+        self.risks.append(self._risk(scores, np.arange(len(scores))))
+        self.waited = self.waited + 1 if self._is_worse() else 0
+
+    @property
+    def best(self) -> int:
+        """The epoch of least risk, counted from 0."""
+        return int(np.argmin(self.risks))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the risk has been higher for so long that it is no accident."""
+        return self.waited >= self.patience
+
+    def judged(self) -> AnyArray:
+        """Scores (n,) of every row after the epoch that rows of other folds alone would choose: none judges its own."""
+        chosen = self.scores[self.best].astype(float)
+        for part in np.unique(self.fold[self.fold >= 0]):
+            others = np.flatnonzero(self.fold != part)
+            if self._is_judgeable(others):
+                epoch = int(np.argmin([self._risk(scores, others) for scores in self.scores]))
+                chosen[self.fold == part] = self.scores[epoch][self.fold == part]
+        return chosen
+
+    def _is_worse(self) -> bool:
+        """Whether the last epoch's risk is above the lowest by more than a standard error of their difference."""
+        if self.best == len(self.scores) - 1:
+            return False
+        last, best = (self._groups(self.scores[epoch]) for epoch in (-1, self.best))
+        found = compare_scores(last, best, self.prior, self._mix(last), loss=SMOOTH_ERROR)
+        return found.difference > found.stderr
+
+    def _risk(self, scores: AnyArray, among: AnyArray) -> float:
+        groups = self._groups(scores, among)
+        return empirical_risk(pnu(float(self.prior.mean), self._mix(groups)), SMOOTH_ERROR, groups)
+
+    def _groups(self, scores: AnyArray, among: AnyArray | None = None) -> list[AnyArray]:
+        """Scores of held-out P, N and U."""
+        parts = [rows if among is None else np.intersect1d(rows, among) for rows in self.rows.split()]
+        return [scores[rows[~np.isnan(scores[rows])]] for rows in parts]
+
+    def _mix(self, groups: list[AnyArray]) -> float:
+        """One that does not hang on the scores, so that epochs can be compared."""
+        return shared_mix(float(self.prior.mean), *map(len, groups))
+
+    def _is_judgeable(self, among: AnyArray) -> bool:
+        sizes = [len(group) > 0 for group in self._groups(self.scores[0], among)]
+        return sum(sizes) >= 2
+
+
+# Networks in training, side by side: each without a part of the rows, all stopped after the same epoch.
+
+LEAST_STEPS = 10  # of an epoch: of few rows one batch is all, and a hundred steps teach a network little
+
+Split = tuple[AnyArray, AnyArray]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that training has to know of an estimator's parameters."""
+
+    network: Any
+    objective: PNULoss
+    optimizer: Any
+    learning_rate: float
+    weight_decay: float
+    batch_size: Any
+    max_epochs: int
+    device: Any
+    seed: int
+    verbose: int
+
+
+class Trainee:
+    """A network with its optimiser and its batches."""
+
+    def __init__(self, recipe: Recipe, rows: Samples, seed: int):
+        self.objective = deepcopy(recipe.objective).to(recipe.device)
+        self.net = build_network(recipe.network, rows.X.shape[1]).to(recipe.device)
+        self.optimizer = make_optimizer(
+            recipe.optimizer, self.net.parameters(), recipe.learning_rate, recipe.weight_decay
+        )
+        n_rows, rows = len(rows.codes), _used_rows(recipe.objective, rows)
+        sampling = rows.sampling if recipe.objective.risk.table[2].any() else "case_control"
+        sizes = _batch_sizes(recipe, rows)
+        self.batches = PNUBatchSampler(rows.codes, sizes, sampling=sampling, random_state=seed)
+        self.n_steps = max(LEAST_STEPS, len(self.batches), -(-n_rows // int(np.sum(recipe.batch_size))))
+        self.codes = self.batches.batch_codes.to(recipe.device)
+        self.read = row_reader(rows.X, self.net)
+
+    def run_epoch(self) -> float:
+        """A step for every batch; the mean of their risks."""
+        self.net.train()
+        risks = []
+        for numbers in islice(chain.from_iterable(repeat(self.batches)), self.n_steps):
+            self.optimizer.zero_grad()
+            risk = self.objective(self.net(self.read(numbers)), self.codes)
+            risk.backward()
+            self.optimizer.step()
+            risks.append(risk.item())
+        return float(np.mean(risks))
+
+
+def _used_rows(objective: PNULoss, rows: Samples) -> Samples:
+    """Without groups that the risk gives no weight: they would take time in every batch."""
+    used = [group for group, weights in zip(rows.split(), objective.risk.table, strict=True) if weights.any()]
+    kept = np.unique(np.concatenate(used))
+    return rows if len(kept) == len(rows.codes) else rows.take(kept)
+
+
+def _batch_sizes(recipe: Recipe, rows: Samples) -> Any:
+    """What was asked for, as far as the groups that are used go: parts that are held out make them smaller."""
+    if not isinstance(recipe.batch_size, Sequence) or len(recipe.batch_size) != 3:
+        return recipe.batch_size
+    used = [bool(weights.any()) for weights in recipe.objective.risk.table]
+    asked = zip(recipe.batch_size, rows.split(), used, strict=True)
+    return [min(size, len(group)) if is_used else 0 for size, group, is_used in asked]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The networks after the best epoch, and what was seen on the way there."""
+
+    networks: list[torch.nn.Module]
+    n_epochs: int
+    training_risks: AnyArray
+    watch: Watch | None
+
+
+def train_networks(recipe: Recipe, rows: Samples, splits: Sequence[Split], watch: Watch | None, judged: Any) -> Trained:
+    """One network for each split, or one for all rows without any; `judged` are the rows that splits hold out.
+
+    They go from epoch to epoch together, so that all held-out rows together say when to stop.
+    """
+    parts = splits or [(np.arange(len(rows.codes)), np.arange(len(judged.codes)))]
+    with _own_random_numbers(recipe):
+        trainees = [Trainee(recipe, rows.take(train), recipe.seed + k) for k, (train, _) in enumerate(parts)]
+        done = report_progress(recipe.max_epochs, "epochs", recipe.verbose)
+        training, kept, n_epochs = [], [deepcopy(one.net) for one in trainees], recipe.max_epochs
+        for epoch in range(recipe.max_epochs):
+            training.append(float(np.mean([one.run_epoch() for one in trainees])))
+            _refuse_not_finite(training[-1], epoch)
+            if watch is not None:
+                watch.add(_held_out_scores(trainees, parts, judged))
+                if watch.best == epoch:
+                    kept, n_epochs = [deepcopy(one.net) for one in trainees], epoch + 1
+            if done is not None:
+                done(f", risk {(watch.risks if watch else training)[-1]:.3f}")
+            if watch is not None and watch.is_over:
+                break
+    networks = kept if watch is not None else [one.net for one in trainees]
+    return Trained([net.eval() for net in networks], n_epochs, np.array(training), watch)
+
+
+@contextmanager
+def _own_random_numbers(recipe: Recipe) -> Iterator[None]:
+    """Weights and dropout from the seed alone; PyTorch's own random numbers go on afterwards as if nothing had been."""
+    device = torch.device(recipe.device)
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(recipe.seed)
+        yield
+
+
+def _held_out_scores(trainees: Sequence[Trainee], parts: Sequence[Split], judged: Samples) -> AnyArray:
+    scores = np.full(len(judged.codes), np.nan)
+    for one, (_, test) in zip(trainees, parts, strict=True):
+        scores[test] = score_rows(one.net, judged.X[test])
+        _refuse_not_finite(float(scores[test].sum()))
+    return scores
+
+
+def _refuse_not_finite(number: float, epoch: int | None = None) -> None:
+    if not np.isfinite(number):
+        when = "" if epoch is None else f" in epoch {epoch + 1}"
+        raise ValueError(
+            f"The network no longer gives finite numbers{when}. Lower learning_rate, and bring the columns of X to a "
+            "common scale, e.g. with sklearn.preprocessing.StandardScaler."
+        )
+
+
+# Before training: parameters are checked, the risk is settled, and rows are set apart to stop by.
+
+CHOICES = {"risk": tuple(NEEDS), "sampling": ("case_control", "single_set")}
+
+
+def refuse_impossible(model: Any) -> None:
+    """Refuse parameters that cannot mean anything, each with what would."""
+    for name, allowed in CHOICES.items():
+        if not isinstance(getattr(model, name), str) or getattr(model, name) not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(model, name)!r}.")
+    if model.mix is not None:
+        read_number("mix", model.mix, 0 if model.risk == "punu" else -1, 1)
+    if not is_own(model.network):
+        read_sizes(model.network)
+    read_number("learning_rate", model.learning_rate, 0, ends=False)
+    read_number("weight_decay", model.weight_decay, 0)
+    read_count("max_epochs", model.max_epochs)
+    read_count("patience", model.patience)
+    check_verbose(model.verbose)
+    if model.cv is not None:
+        check_cv(model.cv)
+    _refuse_no_device(model.device)
+    _objective(model, risks.pnu(0.5, 0.5))
+
+
+def _refuse_no_device(device: Any) -> None:
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"device={device!r} cannot be used here: {reason} Pass device='cpu'.") from None
+
+
+def choose_mix(kind: str, mix: float | None, prior: float, rows: Samples) -> float:
+    """The mix of a risk as a number: what is given, what the risk's name says, or what theory suggests."""
+    fixed = {"pn": 0.0, "pu": 1.0, "nu": -1.0}
+    if kind in fixed:
+        return fixed[kind]
+    if mix is not None:
+        return float(mix)
+    n_negative, n_positive = rows.counts
+    return 0.5 if kind == "punu" else heuristic_mix(prior, n_positive, n_negative)
+
+
+def make_recipe(model: Any, kind: str, prior: float, mix: float, seed: int) -> Recipe:
+    """How the model's networks are trained."""
+    risk = risks.punu(prior, mix) if kind == "punu" else risks.pnu(prior, mix)
+    return Recipe(
+        network=model.network,
+        objective=_objective(model, risk),
+        optimizer=model.optimizer,
+        learning_rate=float(model.learning_rate),
+        weight_decay=float(model.weight_decay),
+        batch_size=model.batch_size,
+        max_epochs=int(model.max_epochs),
+        device=model.device,
+        seed=seed,
+        verbose=model.verbose,
+    )
+
+
+def _objective(model: Any, risk: risks.Risk) -> PNULoss:
+    return PNULoss(
+        risk, model.loss, nonnegative=model.nonnegative, tolerance=model.tolerance, step_back=model.step_back
+    )
+
+
+def hold_out(
+    model: Any, rows: Samples, held_out: Samples | None, prior: PriorEstimate, classes: AnyArray, seed: int
+) -> tuple[list[Split], Watch | None]:
+    """Splits of the rows, and the watch over what they hold out; neither where nothing can be held out."""
+    patience = int(model.patience)
+    if held_out is not None:
+        return [], Watch(held_out, np.full(len(held_out.codes), -1), prior, patience)
+    if model.cv is None:
+        return [], None
+    own = own_splits(model.cv, rows.codes, np.arange(len(rows.codes)))
+    splits = own or content_splits(int(model.cv), rows, row_keys(rows.X, seed), classes, 1)
+    if not splits:
+        warnings.warn(
+            "A class has a single labelled row, which has to be learnt from, so nothing is held out: one network is "
+            f"trained for all {model.max_epochs} epochs, and risk_ is None. Label one more, or pass X_val and y_val.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return [], None
+    fold = np.full(len(rows.codes), -1)
+    for number, (_, test) in enumerate(splits):
+        fold[test] = number
+    return splits, Watch(rows, fold, prior, patience)
