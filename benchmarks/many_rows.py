@@ -32,8 +32,8 @@ from pnulearn import PNUClassifier
 warnings.simplefilter("ignore")
 n, n_labeled = int(sys.argv[1]), int(sys.argv[2])
 if sys.argv[3] == "whole":
-    from pnulearn._learning import block_search
-    block_search.KEPT_AT_MOST = 2**62
+    from pnulearn._learning import from_rows
+    from_rows.KEPT_AT_MOST = 2**62
 rng = np.random.default_rng(0)
 truth = rng.random(n + n_labeled) < 0.4
 X = rng.normal(size=(len(truth), 10))

@@ -30,7 +30,7 @@ from sklearn.preprocessing import minmax_scale
 from experiments.datasets import BENCHMARK as SETS
 from experiments.trials import TooFewRows
 from pnulearn import PNUClassifier
-from pnulearn._learning import contest
+from pnulearn._learning import result
 from pnulearn._learning.search import RowSearch
 from pnulearn._learning.selection import average_weights
 
@@ -81,7 +81,7 @@ def searched_once() -> Iterator[Callable[[float, float], None]]:
         return found[0]
 
     def weigh(a: float, b: float) -> None:
-        contest.average_weights = lambda zero_one, squared, n, *, shares: average_weights(
+        result.average_weights = lambda zero_one, squared, n, *, shares: average_weights(
             a * zero_one, b * squared, n, shares=shares
         )
 
@@ -89,7 +89,7 @@ def searched_once() -> Iterator[Callable[[float, float], None]]:
     try:
         yield weigh
     finally:
-        RowSearch.explore, contest.average_weights = explore, average_weights  # type: ignore[method-assign]
+        RowSearch.explore, result.average_weights = explore, average_weights  # type: ignore[method-assign]
 
 
 def measure(X: Any, y: Any, prior: Any, seed: int, names: list[str], error: Callable[[Any], float]) -> dict[str, Any]:

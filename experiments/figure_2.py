@@ -10,7 +10,7 @@ import numpy as np
 from experiments.figure_1 import N_LABELED, QUICK_SETS, SETS, UNLABELED_SIZES, cells, training_prior
 from experiments.summary import Curve, Table, Text, draw_panels, group_rows, write_text
 from experiments.trials import Cell, Experiment, Pools, Row, Settings, counts, generator, load_scaled
-from pnulearn._basis.centers import median_distance
+from pnulearn._basis.around import median_distance
 from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, GaussianBasis
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates

@@ -66,7 +66,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)  # the next time it is simply there
+        return found
     if name in _MODULES:
         return import_module(f"pnulearn.{name}")
     raise AttributeError(f"module 'pnulearn' has no attribute {name!r}")

@@ -64,7 +64,7 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
         raise TypeError(f"Labels of type {model.classes_.dtype} cannot be written to ONNX.")
     onnx = _package()
     graph = _Graph(onnx, np.dtype(dtype))
-    score = KERNELS[model.kernel].draw(graph, model)
+    score = KERNELS[model.kernel].draw(graph, vars(model))
     _answers(graph, model, score)
     exported = onnx.helper.make_model(
         graph.finish(model.n_features_in_),

@@ -125,7 +125,20 @@ def pnu(prior: SupportsFloat, eta: float) -> Risk:
     (True, True)
     """
     read_number("eta", eta, -1, 1)
-    return pnpu(prior, eta) if eta >= 0 else pnnu(prior, -eta)
+    return _from_table(pnu_table(_read_prior(prior), float(eta)))
+
+
+def pnu_table(prior: float, eta: float) -> FloatArray:
+    """The table of `pnu`, for a prior and a mix that were checked before.
+
+    >>> pnu_table(0.5, 0.5).tolist()
+    [[0.5, -0.25], [0.0, 0.25], [0.0, 0.5]]
+    """
+    share = abs(eta)
+    of_positive, of_negative = (1 - share) * prior, (1 - share) * (1 - prior)  # PN, then PU or NU is added
+    if eta >= 0:
+        return np.array([[of_positive + share * prior, 0.0 - share * prior], [0.0, of_negative], [0.0, share]])
+    return np.array([[of_positive, 0.0], [share * (prior - 1), of_negative + share * (1 - prior)], [share, 0.0]])
 
 
 def _read_prior(prior: SupportsFloat) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from math import inf, log, sqrt
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_number
 from pnulearn.losses import LOSSES
-from pnulearn.risks import Risk, nu, pn, pnu, pu
+from pnulearn.risks import Risk, pnu_table
 
 # samples whose deviations are bounded at once
 BOUNDED_LOSSES = {"ramp": 3, "truncated_squared": 4}
@@ -227,7 +228,11 @@ def risk_variance(risk: Risk, covariance: AnyArray) -> float:
 
     `covariance` has shape (3, 2, 2): on P, N and U, that of the mean losses of g and of −g.
     """
-    return float(np.einsum("ci,cij,cj->", risk.table, covariance, risk.table))
+    return _variance(risk.table, covariance)
+
+
+def _variance(table: AnyArray, covariance: AnyArray) -> float:
+    return float(np.einsum("ci,cij,cj->", table, covariance, table))
 
 
 def prior_slope(mix: float, means: AnyArray) -> float:
@@ -240,7 +245,7 @@ def prior_slope(mix: float, means: AnyArray) -> float:
     >>> round(prior_slope(0.5, means), 3)  # 0.2 - 0.3
     -0.1
     """
-    return float(np.sum((pnu(0.75, mix).table - pnu(0.25, mix).table) * means)) / 0.5
+    return float(np.sum((pnu_table(0.75, mix) - pnu_table(0.25, mix)) * means)) / 0.5
 
 
 def best_mix(prior: float, covariance: AnyArray, prior_sd: float = 0.0, means: AnyArray | None = None) -> float:
@@ -249,18 +254,15 @@ def best_mix(prior: float, covariance: AnyArray, prior_sd: float = 0.0, means: A
     A prior that is known up to a standard deviation adds (prior_sd × slope)², for which mean losses (3, 2) are needed.
     On either side of 0 the variance is a parabola in the mix; the lower of the two clipped minima is taken.
     """
-
-    def slope(mix: float) -> float:
-        return prior_sd * prior_slope(mix, means) if means is not None and prior_sd else 0.0
-
-    def total(mix: float) -> float:
-        return risk_variance(pnu(prior, mix), covariance) + slope(mix) ** 2
-
-    sides = [
-        side * best_share(pn(prior), other(prior), covariance, (slope(0.0), slope(side)))
-        for side, other in ((1.0, pu), (-1.0, nu))
-    ]
-    return min(sides, key=total)
+    read_number("prior", prior, 0, 1)
+    means = np.zeros((3, 2)) if means is None else means
+    base, found = pnu_table(prior, 0.0), []
+    for side in (1.0, -1.0):
+        drifts = prior_sd * prior_slope(0.0, means), prior_sd * prior_slope(side, means)
+        mix = side * _best_share(base, pnu_table(prior, side), covariance, drifts)
+        drift = prior_sd * prior_slope(mix, means)
+        found.append((_variance(pnu_table(prior, mix), covariance) + drift**2, mix))
+    return min(found, key=itemgetter(0))[1]
 
 
 def best_share(base: Risk, other: Risk, covariance: AnyArray, drifts: tuple[float, float] = (0.0, 0.0)) -> float:
@@ -268,7 +270,11 @@ def best_share(base: Risk, other: Risk, covariance: AnyArray, drifts: tuple[floa
 
     `drifts` is one more error that both risks share, with these standard deviations and signs.
     """
-    step, drift = other + (-1.0) * base, drifts[1] - drifts[0]
-    curvature = risk_variance(step, covariance) + drift**2
-    slope = float(np.einsum("ci,cij,cj->", base.table, covariance, step.table)) + drifts[0] * drift
+    return _best_share(base.table, other.table, covariance, drifts)
+
+
+def _best_share(base: AnyArray, other: AnyArray, covariance: AnyArray, drifts: tuple[float, float]) -> float:
+    step, drift = other - base, drifts[1] - drifts[0]
+    curvature = _variance(step, covariance) + drift**2
+    slope = float(np.einsum("ci,cij,cj->", base, covariance, step)) + drifts[0] * drift
     return float(np.clip(-slope / curvature, 0, 1)) if curvature > 0 else 0.0

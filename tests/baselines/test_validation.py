@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
-from pnulearn._learning.tally import validation_mix
+from pnulearn._learning.selection import validation_mix
 from pnulearn.baselines._base import judge, split_folds, tabulate
 from pnulearn.risks import empirical_risk, pnu
 

@@ -1,7 +1,6 @@
 """What holds for every kernel in the registry, whatever it computes."""
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,9 +92,9 @@ def test_threads_and_shared_exponentials_change_no_prediction(kernel):
     X, rows = RNG.normal(size=(9, 3)), RNG.normal(size=(5000, 3))
     bandwidths = 1.3 * np.array([1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0])
     coef = RNG.normal(size=(2, 6, 9))
-    model = SimpleNamespace(centers_=X, bandwidths_=bandwidths, coef_=coef, intercept_=np.array([0.5, -1.0]), n_jobs=1)
-    found = KERNELS[kernel].scores(model, rows)
+    learnt = {"centers_": X, "bandwidths_": bandwidths, "coef_": coef, "intercept_": np.array([0.5, -1.0])}
+    found = KERNELS[kernel].scores(learnt, rows, n_jobs=1)
     features = [KERNELS[kernel].gram(rows, X, bandwidth) for bandwidth in bandwidths]
-    wanted = sum(features[k] @ coef[:, k].T for k in range(6)) + model.intercept_
+    wanted = sum(features[k] @ coef[:, k].T for k in range(6)) + learnt["intercept_"]
     assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
-    assert_array_equal(KERNELS[kernel].scores(SimpleNamespace(**vars(model) | {"n_jobs": 3}), rows), found)
+    assert_array_equal(KERNELS[kernel].scores(learnt, rows, n_jobs=3), found)

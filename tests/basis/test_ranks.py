@@ -99,7 +99,7 @@ def test_every_road_gives_the_same_answer(kind, monkeypatch):
         assert np.mean(apart.predict(X) == TRUTH) > 0.8
         return
     if kind == "in blocks":
-        monkeypatch.setattr("pnulearn._learning.block_search.KEPT_AT_MOST", 100)
+        monkeypatch.setattr("pnulearn._learning.from_rows.KEPT_AT_MOST", 100)
     rows = csr_matrix(X) if kind == "sparse" else X
     assert_allclose(clone(model).fit(rows, Y).decision_function(rows), expected, atol=1e-8)
 

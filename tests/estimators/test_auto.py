@@ -18,7 +18,7 @@ from pnulearn.__main__ import main
 from pnulearn._estimators.auto import KIND, LEARNERS, SUPERVISED, TREES, auto_contents
 from pnulearn._files.archive import write_archive
 from pnulearn._files.errors import ModelFileError
-from pnulearn._learning.tally import validation_mix
+from pnulearn._learning.selection import validation_mix
 from pnulearn.metrics import pnu_risk
 
 RNG = np.random.default_rng(0)

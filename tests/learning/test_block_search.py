@@ -10,8 +10,9 @@ from tests.problems import mixture
 from pnulearn import PNUClassifier, losses
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._learning import block_search
-from pnulearn._learning.block_search import BlockSearch, prefers_blocks, suits_blocks
+from pnulearn._learning import block_search, from_rows
+from pnulearn._learning.block_search import BlockSearch
+from pnulearn._learning.from_rows import choose_search
 from pnulearn._learning.search import Problem, RowSearch
 from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.labels import decode_labels
@@ -97,21 +98,21 @@ def test_threads_do_not_change_a_bit():
         assert_array_equal(a.tally.second, b.tally.second)
 
 
-def test_blocks_are_for_many_rows_a_quadratic_loss_and_rows_held_out_once(monkeypatch):
+def test_blocks_are_for_many_rows_that_are_each_held_out_once(monkeypatch):
     problem = problem_of()
-    assert not prefers_blocks(problem.samples, problem.basis)
-    monkeypatch.setattr(block_search, "KEPT_AT_MOST", 10_000)
-    assert suits_blocks(problem)
-    assert not suits_blocks(problem_of(loss="logistic"))
+    assert choose_search(problem.samples, problem.basis) is RowSearch
+    monkeypatch.setattr(from_rows, "KEPT_AT_MOST", 10_000)
+    assert choose_search(problem.samples, problem.basis) is BlockSearch
+    assert problem.holds_each_row_out_once
     twice = [problem.splits[0], *problem.splits]
-    assert not suits_blocks(replace(problem, splits=twice))
+    assert not replace(problem, splits=twice).holds_each_row_out_once
 
 
 def test_a_classifier_takes_the_road_by_itself_with_the_same_answer(monkeypatch):
     X, y, _ = mixture(900, labeled=0.05)
     model = PNUClassifier(centers=20, cv=5, random_state=0)
     kept = model.fit(X, y).decision_function(X), model.risk_, model.search_.squared
-    monkeypatch.setattr(block_search, "KEPT_AT_MOST", 10_000)
+    monkeypatch.setattr(from_rows, "KEPT_AT_MOST", 10_000)
     monkeypatch.setattr(RowSearch, "explore", None)
     blocks = model.fit(X, y).decision_function(X), model.risk_, model.search_.squared
     assert_allclose(blocks[0], kept[0], atol=1e-9)
@@ -154,9 +155,10 @@ def test_labelled_moments_from_classes_leave_absent_ones_out():
 def test_memory_is_asked_for_by_the_road_that_will_be_taken(monkeypatch):
     """What the features of all rows would need is refused only where they are all made."""
     X, y, _ = mixture(900, labeled=0.05)
-    monkeypatch.setattr("pnulearn._learning.feasible.free_memory", lambda: 1_200_000)
+    monkeypatch.setattr("pnulearn._learning.settings.free_memory", lambda: 1_200_000)
+    monkeypatch.setattr("pnulearn._learning.settings.ALWAYS_FREE", 0)
     model = PNUClassifier(centers=20, random_state=0, prior=0.3, mix=0.5, alpha=0.1)
     with pytest.raises(MemoryError, match="900 rows x 20 basis functions need about"):
         model.fit(X, y)
-    monkeypatch.setattr(block_search, "KEPT_AT_MOST", 10_000)
+    monkeypatch.setattr(from_rows, "KEPT_AT_MOST", 10_000)
     model.fit(X, y)

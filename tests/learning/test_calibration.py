@@ -7,7 +7,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from pnulearn import PNUClassifier
 from pnulearn._learning.calibration import PENALTY, fit_slope, nearest_distribution, probabilities
-from pnulearn._learning.tally import validation_mix
+from pnulearn._learning.selection import validation_mix
 from pnulearn._problem.samples import Samples
 from pnulearn.baselines import EntropyRegularizedClassifier, SMIRClassifier
 from pnulearn.losses import LOSSES, Logistic

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from pnulearn import PNUClassifier
-from pnulearn._learning.judging import held_out_risk, judge_model
+from pnulearn._learning.result import held_out_risk, judge_model
 from pnulearn._problem.samples import Samples
 from pnulearn.metrics import pnu_risk
 from pnulearn.priors import PriorEstimate

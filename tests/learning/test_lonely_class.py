@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pnulearn import PNUClassifier
-from pnulearn._learning.splits import content_splits, never_held_out
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
+from pnulearn._problem.folds import content_splits, never_held_out
 from pnulearn._problem.samples import Samples
 from pnulearn.risks import pnu
 
@@ -25,14 +25,14 @@ def test_every_fold_trains_on_the_only_row_and_no_other_row_is_lost():
     splits = splits_of(CODES)
     assert all(0 in train and 0 not in test for train, test in splits)
     assert sorted(np.concatenate([test for _, test in splits])) == list(range(1, len(CODES)))
-    assert never_held_out(CODES, splits).tolist() == [1]
+    assert never_held_out(CODES, splits) == (1,)
 
 
 def test_copies_of_the_only_row_are_one_row():
     codes = np.array([1, 1, *[0] * 9, *[-1] * 30])
     samples = Samples(np.zeros((len(codes), 1)), codes, np.ones(len(codes)))
     keys = np.maximum(np.arange(len(codes)), 1)
-    assert never_held_out(codes, content_splits(5, samples, keys, np.array([0, 1]), 2)).tolist() == [1]
+    assert never_held_out(codes, content_splits(5, samples, keys, np.array([0, 1]), 2)) == (1,)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.problems import mixture
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.moment_search import MomentProblem, can_validate, explore_moments, fit_candidates
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._solvers.candidates import Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates
 from pnulearn.streaming import Design, PNUStatistics

@@ -13,8 +13,8 @@ from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.classifier import accept
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
-from pnulearn._learning.learnt import OPTIONAL, Learnt
 from pnulearn._learning.planning import design_from_rows
+from pnulearn._learning.result import OPTIONAL, Learnt
 from pnulearn._learning.settings import Settings
 from pnulearn._moments import PNUStatistics
 from pnulearn._problem.labels import decode_labels

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
-from pnulearn._learning.tally import Tally, membership, validation_mix
+from pnulearn._learning.selection import SearchTable, Tally, average_weights, best_candidate, membership, validation_mix
+from pnulearn._solvers.low_rank import reduce_features
 from pnulearn._solvers.moments import Moments
-from pnulearn._solvers.reduction import reduce_features
 from pnulearn.risks import empirical_risk, pnu
 
 RNG = np.random.default_rng(0)

@@ -27,7 +27,6 @@ PARTS = {
     "_problem/labels.py": ["tests/problem/test_labels.py"],
     "_problem/samples.py": ["tests/problem", "tests/learning/test_search_parts.py"],
     "_learning/calibration.py": ["tests/learning/test_calibration.py"],
-    "_learning/tally.py": ["tests/learning/test_search_parts.py"],
     "_learning/selection.py": ["tests/learning/test_search_parts.py", "tests/machine/test_notebook.py"],
     "_solvers/ridge.py": ["tests/solvers/test_ridge.py"],
     "_solvers/objectives.py": ["tests/solvers/test_objectives.py"],

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, PenalizedL1Prior, ROCPrior, TIcEPrior
 from pnulearn.priors._parts.groups import Group
+from pnulearn.priors._parts.mixture import least_norm_shares
 from pnulearn.priors._parts.positive_unlabeled import tail_shares
-from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.dedpul import _monotone, _positives
 from pnulearn.priors.km import Extrapolation, project_to_simplex, widest_apart_gram
 from pnulearn.priors.pe import _prior

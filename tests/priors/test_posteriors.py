@@ -9,11 +9,17 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from pnulearn.priors._parts import kernel_scores as module
-from pnulearn.priors._parts.calibration import calibrate
+from pnulearn.priors._parts import posteriors as module
 from pnulearn.priors._parts.groups import Group
-from pnulearn.priors._parts.kernel_scores import BANDWIDTHS, PENALTIES, kernel_scores
-from pnulearn.priors._parts.posteriors import Posteriors, fold_scores, held_out_posteriors
+from pnulearn.priors._parts.posteriors import (
+    BANDWIDTHS,
+    PENALTIES,
+    Posteriors,
+    calibrate,
+    fold_scores,
+    held_out_posteriors,
+    kernel_scores,
+)
 
 
 def blobs(seed, sizes=(8, 11), n_other=5, gap=1.5):

@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.block import BlockFeatures
 from pnulearn._machine import map_in_threads
 
 FEWEST_FOR_THREADS = 8  # chunks
 ROW_CHUNK = 512  # features of a chunk stay in the cache
+
+
+def dense(X: Any) -> AnyArray:
+    """Rows as an ordinary array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+class BlockFeatures(ABC):
+    """φ(x) followed by the constant 1 for a block of rows, shape (n, b + 1).
+
+    The constant makes sums and counts part of the sum of outer products.
+    """
+
+    def __init__(self, n_rows: int, n_features: int, size: int, dtype: str):
+        self.dtype = np.dtype(dtype)
+        self._rows = np.empty((n_features, n_rows), self.dtype)
+        self._features = np.empty((n_rows, size + 1), self.dtype)
+        self._n = 0
+
+    def load(self, rows: AnyArray, order: AnyArray) -> None:
+        """Take rows (d, n), already less the basis' origin, in the given order."""
+        self._n = len(order)
+        np.take(rows, order, axis=1, out=self._rows[: len(rows), : self._n], mode="clip")
+        self._prepare(self._rows[:, : self._n])
+
+    @abstractmethod
+    def _prepare(self, rows: AnyArray) -> None:
+        """The work that all bandwidths share, on rows in columns."""
+
+    @abstractmethod
+    def features(self, index: int) -> AnyArray:
+        """Features under bandwidth number `index`; valid until the next call."""
 
 
 class Graph(Protocol):
@@ -132,20 +164,22 @@ class Kernel(Basis):
 
     @classmethod
     @abstractmethod
-    def respond(cls, model: Any, X: Any) -> AnyArray:
+    def respond(cls, learnt: Mapping[str, Any], X: Any) -> AnyArray:
         """Scores (n, K) of at most ROW_CHUNK rows, from the fitted attributes that `name_learnt` names."""
 
     @classmethod
-    def scores(cls, model: Any, X: Any) -> AnyArray:
-        """Scores (n, K) of any number of rows, by as many threads as the model has `n_jobs`; they change no bit."""
+    def scores(cls, learnt: Mapping[str, Any], X: Any, n_jobs: int | None = None) -> AnyArray:
+        """Scores (n, K) of any number of rows; the number of threads changes no bit."""
+        if 0 < X.shape[0] <= ROW_CHUNK:
+            return cls.respond(learnt, X)
         chunks = [X[start : start + ROW_CHUNK] for start in range(0, X.shape[0], ROW_CHUNK)]
-        if len(chunks) < FEWEST_FOR_THREADS or getattr(model, "n_jobs", None) in (None, 1):
-            parts = [cls.respond(model, rows) for rows in chunks]
+        if len(chunks) < FEWEST_FOR_THREADS or n_jobs in (None, 1):
+            parts = [cls.respond(learnt, rows) for rows in chunks]
         else:
-            parts = map_in_threads(cls.respond, [(model, rows) for rows in chunks], model.n_jobs)
-        return np.concatenate([np.zeros((0, len(model.coef_))), *parts])
+            parts = map_in_threads(cls.respond, [(learnt, rows) for rows in chunks], n_jobs)
+        return np.concatenate([np.zeros((0, len(learnt["coef_"]))), *parts])
 
     @classmethod
     @abstractmethod
-    def draw(cls, graph: Graph, model: Any) -> str:
+    def draw(cls, graph: Graph, learnt: Mapping[str, Any]) -> str:
         """Draw the way from the input "X" to scores (n, K) and name the value that holds them."""

@@ -13,8 +13,7 @@ from sklearn.utils.extmath import row_norms
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
-from pnulearn._basis.basis import Graph
-from pnulearn._basis.block import BlockFeatures
+from pnulearn._basis.basis import BlockFeatures, Graph
 
 BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
 MOST_HALVED = 4
@@ -26,7 +25,7 @@ LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # below, numbers are den
 def squared_distances(X: Any, centers: AnyArray) -> AnyArray:
     """|x − c|² of shape (n_rows, n_centers); the centres' mean is taken off first so that offsets cost no digits."""
     if sparse.issparse(X):
-        return euclidean_distances(X, centers, squared=True)
+        return euclidean_distances(X, centers, squared=True) if X.shape[0] else np.zeros((0, centers.shape[0]))
     origin = centers.mean(axis=0)
     X, centers = X - origin, centers - origin
     distances = X @ centers.T  # scikit-learn's own steps to the bit; its checks take longer than one row
@@ -67,18 +66,16 @@ def halving_order(bandwidths: AnyArray, indices: Sequence[int]) -> Iterator[tupl
     >>> list(halving_order(np.array([1.0, 2.0, 4.0, 3.0]), range(4)))
     [(2, False), (1, True), (0, True), (3, False)]
     """
-    left = sorted(indices, key=lambda index: -bandwidths[index])
+    numbers = np.array(indices, dtype=int)
+    left = numbers[np.argsort(-bandwidths[numbers], kind="stable")].tolist()
     while left:
         index, n_halved = left.pop(0), 0
         yield index, False
         while n_halved < MOST_HALVED:
-            half = [
-                other for other in left if abs(2 * bandwidths[other] - bandwidths[index]) <= 1e-15 * bandwidths[index]
-            ]
-            if not half:
+            half = np.flatnonzero(np.abs(2 * bandwidths[left] - bandwidths[index]) <= 1e-15 * bandwidths[index])
+            if not len(half):
                 break
-            index, n_halved = half[0], n_halved + 1
-            left.remove(index)
+            index, n_halved = left.pop(half[0]), n_halved + 1
             yield index, True
 
 
@@ -87,14 +84,11 @@ class GaussianBasis(CenterBasis):
     """φ_j(x) = exp(−|x − c_j|² / (2 σ²))."""
 
     factors = BANDWIDTH_FACTORS
+    transform = staticmethod(gaussian)
 
     def prepare(self, X: Any) -> AnyArray:
         """Squared distances."""
         return squared_distances(X, self.centers)
-
-    @staticmethod
-    def transform(prepared: AnyArray, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
-        return gaussian(prepared, bandwidth, out)
 
     def every_features(self, prepared: AnyArray, indices: Sequence[int]) -> Iterator[tuple[int, AnyArray]]:
         """Half a bandwidth is the fourth power, which costs a tenth of an exponential."""

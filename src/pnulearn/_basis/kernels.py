@@ -7,13 +7,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
+from pnulearn._basis.around import GIVEN, ViewsBasis
 from pnulearn._basis.basis import Basis, Kernel
 from pnulearn._basis.gaussian import GaussianBasis
 from pnulearn._basis.laplace import LaplaceBasis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._basis.polynomial import PolynomialBasis
 from pnulearn._basis.ranks import NormalRanks
-from pnulearn._basis.views import GIVEN, ViewsBasis
 
 KERNELS: dict[str, type[Kernel]] = {
     "rbf": GaussianBasis,
@@ -53,7 +53,7 @@ def choose_views(
     columns: str,
 ) -> Basis:
     """The same for `columns` as they are given, as ranks that are learnt from all rows, or as both."""
-    chosen = choose_basis(kernel, X, is_labeled, keys, centers, bandwidth)
+    chosen = KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)
     if columns == GIVEN:
         return chosen
     return ViewsBasis.choose(chosen, columns, NormalRanks.learn(X, weight), bandwidth)

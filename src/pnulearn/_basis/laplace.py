@@ -10,8 +10,7 @@ from scipy.spatial.distance import cdist
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.around import CenterBasis
-from pnulearn._basis.basis import ROW_CHUNK, Graph
-from pnulearn._basis.centers import dense
+from pnulearn._basis.basis import ROW_CHUNK, Graph, dense
 from pnulearn._basis.gaussian import BANDWIDTH_FACTORS
 
 

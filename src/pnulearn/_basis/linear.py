@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Graph, Kernel
-from pnulearn._basis.block import BlockFeatures
-from pnulearn._basis.centers import dense
+from pnulearn._basis.basis import BlockFeatures, Graph, Kernel, dense
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,20 @@ class LinearBasis(Kernel):
         return {"coef_": coef[:, 0], "intercept_": intercept - coef[:, 0] @ self.origin}
 
     @classmethod
-    def respond(cls, model: Any, X: Any) -> AnyArray:
-        return safe_sparse_dot(X, model.coef_.T, dense_output=True) + model.intercept_
+    def respond(cls, learnt: Mapping[str, Any], X: Any) -> AnyArray:
+        return safe_sparse_dot(X, learnt["coef_"].T, dense_output=True) + learnt["intercept_"]
 
     @classmethod
-    def scores(cls, model: Any, X: Any) -> AnyArray:
+    def scores(cls, learnt: Mapping[str, Any], X: Any, n_jobs: int | None = None) -> AnyArray:
         """In one go: no features are made."""
-        return cls.respond(model, X)
+        return cls.respond(learnt, X)
 
     @classmethod
-    def draw(cls, graph: Graph, model: Any) -> str:
-        product = graph.apply("MatMul", "X", graph.constant("coef", model.coef_.T.copy()), name="product")
-        return graph.apply("Add", product, graph.constant("intercept", np.atleast_1d(model.intercept_)), name="scores")
+    def draw(cls, graph: Graph, learnt: Mapping[str, Any]) -> str:
+        product = graph.apply("MatMul", "X", graph.constant("coef", learnt["coef_"].T.copy()), name="product")
+        return graph.apply(
+            "Add", product, graph.constant("intercept", np.atleast_1d(learnt["intercept_"])), name="scores"
+        )
 
 
 class LinearBlock(BlockFeatures):

@@ -10,8 +10,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Graph, PrefixedGraph
-from pnulearn._basis.centers import dense
+from pnulearn._basis.basis import Graph, PrefixedGraph, dense
 from pnulearn._problem.row_keys import starts_value
 
 MOST_KNOTS = 200  # of a column; between them ranks are linear in the value

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import InconsistentVersionWarning
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.centers import dense
+from pnulearn._basis.basis import dense
 from pnulearn._estimators.base import PartiallyLabeledClassifier
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.prior_adjusted import Adjustment, PriorAdjusted, class_scores
@@ -25,17 +25,15 @@ from pnulearn._estimators.saving import PLAIN, contents, restore, warn_of_other_
 from pnulearn._files.archive import refuse_other_types
 from pnulearn._files.errors import ModelFileError
 from pnulearn._learning.calibration import probabilities
-from pnulearn._learning.doubt import doubt_prior
-from pnulearn._learning.judging import count_held_out, held_out_risk, judge_model
+from pnulearn._learning.result import count_held_out, doubt_prior, held_out_risk, judge_model
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
-from pnulearn._learning.splits import own_splits
-from pnulearn._learning.tally import Tally, membership
 from pnulearn._machine import import_extra
-from pnulearn._problem.folds import assign_folds, check_cv
+from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
@@ -205,6 +203,7 @@ class AutoPNU(PartiallyLabeledClassifier):
             raise TypeError(f"pnu must be a PNUClassifier or None, got {self.pnu!r}.")
         rows = self._read_problem(X, y, sample_weight)
         marked = read_mask(at_random, len(rows.codes))
+        check_sampling(self.sampling)
         rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
         names = [name for name in names if rows.n_classes == 2 or name not in FOR_TWO_CLASSES]
         if not names:
@@ -276,7 +275,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         found, cross = (nowhere if scores is None else scores for scores in (found, cross))
         two = rows.n_classes == 2
         self.validation_scores_, self.judging_scores_ = (s[0] if two else s.T for s in (found, cross))
-        self.risk_ = judge_model(rows, cross, lambda X: np.atleast_2d(self._scores(X).T), self.prior_estimate_)
+        self.risk_ = judge_model(rows, cross, self._scores, self.prior_estimate_)
         self.decisions_ = count_held_out(rows, cross)
         if two and self.prior_estimate_.is_known:
             self.prior_doubt_ = doubt_prior(rows, cross[0], float(self.prior_estimate_))

@@ -19,7 +19,7 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
-from pnulearn._learning.learnt import Learnt
+from pnulearn._learning.result import Learnt
 from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
 from pnulearn._moments import PNUStatistics
 from pnulearn._problem.folds import read_groups
@@ -281,7 +281,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
 
     def _scores(self, X: Any) -> AnyArray:
-        scores = KERNELS[self.kernel].scores(self, X)
+        scores = KERNELS[self.kernel].scores(vars(self), X, self.n_jobs)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> AnyArray:

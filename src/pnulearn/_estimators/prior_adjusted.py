@@ -18,9 +18,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn._estimators.base import labeled_accuracy
 from pnulearn._estimators.labeled_only import of_rows
 from pnulearn._learning.calibration import PENALTY
-from pnulearn._learning.judging import held_out_risk
-from pnulearn._learning.splits import own_splits
-from pnulearn._problem.folds import assign_folds, check_cv
+from pnulearn._learning.result import held_out_risk
+from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import (
     explained,
     read_foreign,
@@ -31,7 +30,7 @@ from pnulearn._problem.inputs import (
 )
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.row_keys import row_keys
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 
@@ -275,6 +274,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
+        check_sampling(self.sampling)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         X, _ = indexable(read_foreign(X), labels.codes)
         n_rows, seed = len(labels.codes), int(read_random_state(self.random_state).randint(2**31))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import refuse_other_types
-from pnulearn._learning.learnt import OPTIONAL, Learnt
+from pnulearn._learning.result import OPTIONAL, Learnt
 from pnulearn._learning.selection import SearchTable
 from pnulearn.losses import Loss
 from pnulearn.metrics._estimate import RiskEstimate

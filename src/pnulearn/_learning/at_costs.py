@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,10 @@ from scipy import sparse
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._learning.doubt import doubt_prior
 from pnulearn._learning.from_rows import learn_from_rows
-from pnulearn._learning.judging import count_held_out, judge_model
-from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.search import Split
+from pnulearn._learning.result import Learnt, count_held_out, doubt_prior, judge_model
 from pnulearn._learning.settings import Settings
-from pnulearn._learning.splits import content_splits, own_splits
+from pnulearn._problem.folds import Split, content_splits, own_splits
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
@@ -76,16 +73,14 @@ def learn_at_costs(
     doubt = doubt_prior(judged, scores[0], theta) if prior.is_known and scores is not None else None
     if doubt:
         warnings.warn(doubt, UserWarning, stacklevel=3)
-    kernel, function = KERNELS[settings.kernel], SimpleNamespace(**learnt.function)
+    final_scores = partial(KERNELS[settings.kernel].scores, learnt.function)
     return replace(
         learnt,
         prior=prior.value,
         prior_interval=prior.interval,
         prior_estimate=prior,
         prior_doubt=doubt,
-        risk=None
-        if scores is None
-        else judge_model(judged, scores, lambda X: kernel.scores(function, X).T, prior, costs=costs),
+        risk=None if scores is None else judge_model(judged, scores, final_scores, prior, costs=costs),
         decisions=None if scores is None else count_held_out(judged, scores),
     )
 

@@ -16,7 +16,7 @@ from pnulearn._basis.basis import Basis
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.progress import report_progress
 from pnulearn._learning.search import Model, Problem
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine import map_in_threads
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Training, find_used
@@ -24,22 +24,8 @@ from pnulearn._solvers.moments import LabeledMoments, Moments, MomentSums
 from pnulearn._solvers.ridge import RidgeCandidates
 
 BLOCK_ROWS = 4096
-KEPT_AT_MOST = 2**22  # features of all rows that are kept as they are: 32 MB a bandwidth
-TALL = 3  # rows per basis function from which on rows are worth being summed up
 T = TypeVar("T", Moments, Tally)
 MANY_LABELS = 2  # labelled rows per basis function from which on they are summed up as well
-
-
-def prefers_blocks(samples: Samples, basis: Basis) -> bool:
-    """Whether rows are so many that their sums are cheaper than themselves."""
-    n, b = len(samples.codes), basis.size
-    return n * b > KEPT_AT_MOST and n > TALL * b and len(samples.population) >= 2 * b
-
-
-def suits_blocks(problem: Problem) -> bool:
-    """Whether rows are many, the loss needs no more than their moments, and every row is held out once."""
-    many = problem.quadratic and prefers_blocks(problem.samples, problem.basis)
-    return many and (problem.held_out is not None or problem.holds_each_row_out_once)
 
 
 def block_memory(n_classes: int, n_folds: int, basis: Basis) -> int:

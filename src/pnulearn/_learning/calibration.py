@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.tally import validation_mix
+from pnulearn._learning.selection import validation_mix
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.objectives import Objective, objective, shares_in_means

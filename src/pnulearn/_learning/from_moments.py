@@ -9,18 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.contest import Contest
-from pnulearn._learning.feasible import feasible_risk
-from pnulearn._learning.learnt import Learnt
 from pnulearn._learning.moment_prior import prior_from_moments
 from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
-from pnulearn._learning.settings import Settings
+from pnulearn._learning.result import Contest, Learnt
+from pnulearn._learning.settings import Settings, feasible_risk
 from pnulearn._moments import PNUStatistics, RowSample
 from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._solvers.candidates import Mixes
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import is_vague, read_prior
-from pnulearn.priors.resolve import beside_evidence, resolve_prior
+from pnulearn.priors.resolve import beside_evidence, is_vague, read_prior, resolve_prior
 
 Recount = Callable[[list[Fits]], list[Fits]]
 

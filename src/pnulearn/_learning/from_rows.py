@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS, choose_views
-from pnulearn._learning.block_search import BlockSearch, block_memory, prefers_blocks, suits_blocks
+from pnulearn._basis.linear import LinearBasis
+from pnulearn._learning.block_search import BlockSearch, block_memory
 from pnulearn._learning.calibration import score_calibration
-from pnulearn._learning.contest import Contest
-from pnulearn._learning.feasible import feasible_risk, refuse_if_too_large
-from pnulearn._learning.learnt import Learnt
-from pnulearn._learning.search import Model, Problem, Road, RowSearch, V, Validated
+from pnulearn._learning.result import Contest, Learnt
+from pnulearn._learning.search import Model, Problem, Road, RowSearch
 from pnulearn._learning.selection import SearchTable
-from pnulearn._learning.settings import Settings
-from pnulearn._learning.sparse_search import SparseSearch, prefers_sparse, sparse_memory
-from pnulearn._learning.splits import content_splits, never_held_out, own_splits
+from pnulearn._learning.settings import Settings, feasible_risk, refuse_if_too_large
+from pnulearn._learning.sparse_search import SparseSearch, sparse_memory
+from pnulearn._problem.folds import content_splits, never_held_out, own_splits
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
@@ -32,6 +30,10 @@ from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashi
 from pnulearn._solvers.left_out import can_leave_out, left_out_scores
 from pnulearn.losses import Loss
 from pnulearn.priors.resolve import resolve_prior
+
+KEPT_AT_MOST = 2**22  # features of all rows that are kept as they are: 32 MB a bandwidth
+TALL = 3  # rows per basis function from which on rows are worth being summed up
+DENSE_AT_MOST = 2**20  # cells of sparse rows that are made dense, since that is faster: 8 MB
 
 
 def learn_from_rows(
@@ -50,135 +52,128 @@ def learn_from_rows(
     keys = row_keys(samples.X, settings.seed, samples.weight)
     risk = feasible_risk(settings.risk, settings.mix, samples, classes)
     settings = settings.for_risk(risk)
-    contest = _open_contest(settings, samples, classes, keys, risk)
-    squash, shares = squashing(settings.loss), contest.prior.shares
+    basis = choose_views(
+        settings.kernel,
+        samples.X,
+        samples.weight,
+        samples.codes >= 0,
+        keys,
+        centers=settings.centers,
+        bandwidth=settings.bandwidth,
+        columns=settings.columns,
+    )
+    way = choose_search(samples, basis) if settings.loss.quadratic is not None else RowSearch
+    _refuse_if_too_large(settings, samples, basis, way)
+    prior = resolve_prior(
+        settings.prior,
+        samples.X,
+        samples.codes,
+        samples.weight,
+        classes=classes,
+        random_state=settings.seed,
+        random_counts=samples.random_counts,
+    )
+    contest = Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
     problem = Problem(
         samples,
-        shares,
-        contest.basis,
+        prior.shares,
+        basis,
         contest.mixes,
         settings.alphas,
         solver,
-        squash,
+        squashing(settings.loss),
         held_out=held_out,
         quadratic=settings.loss.quadratic is not None,
     )
     if held_out is None:
         own = own_splits(settings.folds, codes, kept, groups, settings.seed)
         splits = own or content_splits(settings.n_folds, samples, keys, classes, contest.n_candidates)
-        problem = replace(problem, splits=splits, tossed=never_held_out(samples.codes, [] if own else splits))
-        if settings.leaves_one_out and not own:
-            problem = _leaving_one_out(problem, settings.loss, keys)
+        problem = replace(problem, splits=splits, tossed=() if own else never_held_out(samples.codes, splits))
+        if way is BlockSearch and not problem.holds_each_row_out_once:
+            way = RowSearch
+        elif way is RowSearch and settings.leaves_one_out and not own:
+            problem = _leave_one_out(problem, settings.loss, keys)
     with contest.solving():
-        search, model = _search(contest, problem)
+        search, model = _search(contest, way(problem, settings.n_jobs, settings.verbose))
     validated = samples if held_out is None else held_out
     learnt = contest.conclude(search, model, validated, feature_names)
-    _warn_of_unjudged(classes[list(model.tossed)].tolist())
-    _warn_if_short(solver, settings)
+    if model.tossed:
+        _warn_of_unjudged(classes[list(model.tossed)].tolist())
+    if solver.n_failed:
+        _warn_if_short(solver, settings)
     if learnt.prior_doubt:
         warnings.warn(learnt.prior_doubt, UserWarning, stacklevel=3)
-    calibration = _calibration(settings, learnt, samples, validated, model.validation_scores, shares)
-    return replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0, calibration=calibration)
+    learnt = replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0)
+    if settings.loss.link == "identity":
+        return learnt
+    scores = model.validation_scores
+    if np.isnan(scores).all():  # nothing was held out
+        validated, scores = samples, KERNELS[settings.kernel].scores(learnt.function, samples.X).T
+    return replace(learnt, calibration=score_calibration(settings.loss, scores, validated, prior.shares))
 
 
-def _leaving_one_out(problem: Problem, loss: Loss, keys: AnyArray) -> Problem:
+def choose_search(samples: Samples, basis: Basis) -> type[RowSearch] | type[BlockSearch] | type[SparseSearch]:
+    """How to search with a quadratic loss: sparse rows as they are, sums of blocks of many rows, or all features."""
+    n, b = len(samples.codes), basis.size
+    if sparse.issparse(samples.X) and isinstance(basis, LinearBasis) and n * samples.X.shape[1] > DENSE_AT_MOST:
+        return SparseSearch
+    many = n * b > KEPT_AT_MOST and n > TALL * b and len(samples.population) >= 2 * b
+    return BlockSearch if many else RowSearch
+
+
+def _leave_one_out(problem: Problem, loss: Loss, keys: AnyArray) -> Problem:
     """The problem with every row judged by models that lack it alone, where that has a closed form at bearable cost."""
-    samples, basis = problem.samples, problem.basis
-    if loss.quadratic is None or basis.intercept or not problem.splits or prefers_blocks(samples, basis):
+    samples = problem.samples
+    if loss.quadratic is None or problem.basis.intercept or not problem.splits:
         return problem
     if not can_leave_out(samples.codes, samples.weight, keys, problem.alphas):
         return problem
     return replace(problem, leave_out=partial(left_out_scores, alike=keys, quadratic=loss.quadratic))
 
 
-def _search(contest: Contest, problem: Problem) -> tuple[SearchTable, Model]:
-    """All candidates and what is made of them, from features of all rows at once or, of many rows, block by block."""
-    given = problem, contest.settings.n_jobs, contest.settings.verbose
-    if problem.quadratic and prefers_sparse(problem.samples, problem.basis):
-        return _walk(contest, SparseSearch(*given))
-    return _walk(contest, BlockSearch(*given)) if suits_blocks(problem) else _walk(contest, RowSearch(*given))
+def _search(contest: Contest, backend: Road) -> tuple[SearchTable, Model]:
+    """All candidates validated and weighed, and the model that is made of them.
 
-
-def _walk(contest: Contest, road: Road[V]) -> tuple[SearchTable, Model]:
-    explored = road.explore()
+    A fold is judged with the weights that the other folds alone give: no row judges its own choice.
+    """
+    explored, n_folds = backend.explore(), backend.problem.n_folds
     search = contest.tabulate([result.tally for result in explored if result.tally is not None])
-    folds = _cross_weights(contest, explored, road.problem.n_folds) if road.problem.held_out is None else []
-    return search, road.assemble(explored, search.weight, folds)
+    fold_weights = []
+    if backend.problem.held_out is None and n_folds > 1:
+        for fold in range(n_folds):
+            others = [result.tally_without(fold) for result in explored]
+            fold_weights.append(contest.tabulate([tally for tally in others if tally is not None]).weight)
+    return search, backend.assemble(explored, search.weight, fold_weights)
 
 
-def _open_contest(settings: Settings, samples: Samples, classes: AnyArray, keys: AnyArray, risk: str) -> Contest:
-    """The candidates, with the prior and with basis functions chosen by the rows' content."""
-    X, codes = samples.X, samples.codes
-    basis = choose_views(
-        settings.kernel,
-        X,
-        samples.weight,
-        codes >= 0,
-        keys,
-        centers=settings.centers,
-        bandwidth=settings.bandwidth,
-        columns=settings.columns,
-    )
-    _refuse_if_too_large(settings, samples, basis)
-    prior = resolve_prior(
-        settings.prior,
-        X,
-        codes,
-        samples.weight,
-        classes=classes,
-        random_state=settings.seed,
-        random_counts=samples.random_counts,
-    )
-    return Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
-
-
-def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis) -> None:
-    """Before any work, by what the road that will be taken needs."""
-    n, n_bandwidths = len(samples.codes), len(basis.bandwidths)
-    if settings.loss.quadratic is not None and prefers_sparse(samples, basis):
+def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis, way: type[Any]) -> None:
+    """Before any work, by what the search needs."""
+    n = len(samples.codes)
+    if way is SparseSearch:
         n_shares = len(np.unique(Mixes.of(settings.risk, settings.mix).shares))
         needed = sparse_memory(samples, n_shares * len(settings.alphas))
-    elif settings.loss.quadratic is not None and settings.counts_folds and prefers_blocks(samples, basis):
+    elif way is BlockSearch and settings.counts_folds:
         needed = block_memory(samples.n_classes, settings.n_folds, basis) + 32 * n
     else:
-        needed = 8 * n * basis.size * (n_bandwidths + 2)
+        needed = 8 * n * basis.size * (len(basis.bandwidths) + 2)
     refuse_if_too_large(needed, f"{n} rows x {basis.size} basis functions", basis)
 
 
-def _cross_weights(contest: Contest, explored: Sequence[Validated], n_folds: int) -> list[AnyArray]:
-    """For every fold the candidates' weights as the other folds alone would have them: no row judges its own choice."""
-    if n_folds < 2:
-        return []
-    tallies = [[result.tally_without(fold) for result in explored] for fold in range(n_folds)]
-    return [contest.tabulate([tally for tally in without if tally is not None]).weight for without in tallies]
-
-
-def _calibration(
-    settings: Settings, learnt: Learnt, samples: Samples, validated: Samples, scores: AnyArray, shares: AnyArray
-) -> AnyArray | None:
-    """Log-odds from scores that were not seen in training; from all rows if there was nothing to validate with."""
-    if np.isnan(scores).all():
-        validated, scores = samples, KERNELS[settings.kernel].scores(SimpleNamespace(**learnt.function), samples.X).T
-    return score_calibration(settings.loss, scores, validated, shares)
-
-
 def _warn_of_unjudged(names: list[Any]) -> None:
-    if names:
-        warnings.warn(
-            f"Class {names[0]!r} has a single labelled row, which every fold has to learn from. How often rows of this "
-            "class are taken for another one is known from the unlabelled rows alone, so risk_ has a wide interval. "
-            "Label one more.",
-            UserWarning,
-            stacklevel=4,
-        )
+    warnings.warn(
+        f"Class {names[0]!r} has a single labelled row, which every fold has to learn from. How often rows of this "
+        "class are taken for another one is known from the unlabelled rows alone, so risk_ has a wide interval. "
+        "Label one more.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _warn_if_short(solver: WatchedSolver, settings: Settings) -> None:
-    if solver.n_failed:
-        warnings.warn(
-            f"{solver.n_failed} of {solver.n_fits} fits stopped short of their tolerance, where the objective is all "
-            f"but flat. Leave out the smallest alpha ({np.min(settings.alphas):g}), or bring the columns of X to a "
-            "common scale.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    warnings.warn(
+        f"{solver.n_failed} of {solver.n_fits} fits stopped short of their tolerance, where the objective is all "
+        f"but flat. Leave out the smallest alpha ({np.min(settings.alphas):g}), or bring the columns of X to a "
+        "common scale.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

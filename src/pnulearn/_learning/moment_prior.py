@@ -17,7 +17,7 @@ from pnulearn._intervals.posterior_grids import normal_mass
 from pnulearn._learning.moment_search import Fits, MomentProblem, explore_moments
 from pnulearn._moments import PNUStatistics, unpack
 from pnulearn._solvers.candidates import ALPHAS, Mixes
-from pnulearn.priors._parts.simplex import least_norm_shares
+from pnulearn.priors._parts.mixture import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 
 REPLICATES = 500

@@ -12,7 +12,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.search import Model
-from pnulearn._learning.tally import Tally
+from pnulearn._learning.selection import Tally
 from pnulearn._machine import map_in_threads
 from pnulearn._moments import PNUStatistics, unpack
 from pnulearn._problem.samples import Sampling

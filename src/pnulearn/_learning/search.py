@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,18 +14,18 @@ from joblib import effective_n_jobs
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._learning.progress import Done, foretell, report_progress
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine import keep_freed_memory, map_in_threads
+from pnulearn._problem.folds import Split
 from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Candidates, Mixes, Training, find_used
+from pnulearn._solvers.low_rank import Reduced, reduce_features
 from pnulearn._solvers.moments import Moments
-from pnulearn._solvers.reduction import Reduced, reduce_features
 from pnulearn.metrics._variance import LAPLACE_ROWS
 
 ROW_CHUNK = 4096
 PROBE_FROM = 500  # models; fewer are not worth an estimate
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
-Split = tuple[AnyArray, AnyArray]
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,18 @@ class Problem:
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
     quadratic: bool = False  # whether the loss is, so that moments are all it needs to know
-    tossed: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))  # classes no split holds out
+    tossed: tuple[int, ...] = ()  # classes no split holds out
     leave_out: Callable[[Training], tuple[AnyArray, Candidates]] | None = None  # each row by models learnt without it
 
     @cached_property
     def prepared(self) -> AnyArray:
         return self.basis.prepare(self.samples.X)
+
+    @cached_property
+    def groups(self) -> AnyArray:
+        """The weight of every row in every group, (n, groups)."""
+        samples = self.samples
+        return membership(samples.codes, samples.weight, samples.n_classes, samples.population)
 
     @cached_property
     def held_out_prepared(self) -> AnyArray:
@@ -118,29 +124,15 @@ class Model:
     lacks_one: bool = False  # whether rows were scored by models that lack them alone, not a fold
 
 
-class Validated(Protocol):
-    """One bandwidth after validation."""
-
-    @property
-    def tally(self) -> Tally | None:
-        """Pooled over the splits."""
-
-    def tally_without(self, fold: int) -> Tally | None:
-        """Pooled over all splits but one."""
-
-
-V = TypeVar("V", bound=Validated)
-
-
-class Road(Protocol[V]):
+class Road(Protocol):
     """A way to search the candidates of a problem: all validated first, then put together as their weights say."""
 
     @property
     def problem(self) -> Problem: ...
 
-    def explore(self) -> list[V]: ...
+    def explore(self) -> list[Any]: ...
 
-    def assemble(self, explored: list[V], weight: AnyArray, fold_weights: Sequence[AnyArray] = ()) -> Model: ...
+    def assemble(self, explored: list[Any], weight: AnyArray, fold_weights: Sequence[AnyArray] = ()) -> Model: ...
 
 
 @dataclass(frozen=True)
@@ -152,55 +144,40 @@ class RowSearch:
     verbose: int = 0
 
     def explore(self) -> list[Explored]:
-        """Validate all candidates of every bandwidth."""
-        return explore(self.problem, self.n_jobs, self.verbose)
+        """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
+        keep_freed_memory()
+        problem, n_jobs = self.problem, self.n_jobs
+        bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
+        done = report_progress(len(bandwidths) * (1 if problem.leave_out else len(folds)), "grids solved", self.verbose)
+        if problem.leave_out:
+            return map_in_threads(_explore_left_out, [(problem, index, done) for index in bandwidths], n_jobs)
+        places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
+        if done and folds and not problem.quadratic:
+            _foretell(problem, places, n_jobs, self.verbose)
+        judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
+        return [
+            Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
+            for index, place in enumerate(places)
+        ]
 
     def assemble(self, explored: list[Explored], weight: AnyArray, fold_weights: Sequence[AnyArray] = ()) -> Model:
-        """The weighted sum of all candidates."""
-        return assemble(self.problem, explored, weight, fold_weights, self.n_jobs)
+        """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight.
 
-
-def explore(problem: Problem, n_jobs: int | None = None, verbose: int = 0) -> list[Explored]:
-    """Validate all candidates of every bandwidth. The result does not depend on n_jobs."""
-    keep_freed_memory()
-    bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
-    done = report_progress(len(bandwidths) * (1 if problem.leave_out else len(folds)), "grids solved", verbose)
-    if problem.leave_out:
-        return map_in_threads(_explore_left_out, [(problem, index, done) for index in bandwidths], n_jobs)
-    places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
-    if done and folds and not problem.quadratic:
-        _foretell(problem, places, n_jobs, verbose)
-    judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
-    return [
-        Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
-        for index, place in enumerate(places)
-    ]
-
-
-def assemble(
-    problem: Problem,
-    explored: list[Explored],
-    weight: AnyArray,
-    fold_weights: Sequence[AnyArray] = (),
-    n_jobs: int | None = None,
-) -> Model:
-    """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight.
-
-    `fold_weights` are the candidates' weights that each fold is judged with, where they differ from `weight`.
-    """
-    bandwidths = np.flatnonzero(weight.any(axis=(1, 2)))
-    tasks = [(problem, explored[index], index, weight[index]) for index in bandwidths]
-    parts = map_in_threads(_assemble_bandwidth, tasks, n_jobs)
-    coefs, intercepts, scores = zip(*parts, strict=True)
-    return Model(
-        bandwidths,
-        np.stack(coefs, axis=1),
-        np.sum(intercepts, axis=0),
-        np.sum(scores, axis=0),
-        _judging_scores(problem, explored, fold_weights) if len(fold_weights) else None,
-        tuple(problem.tossed.tolist()),
-        problem.leave_out is not None,
-    )
+        `fold_weights` are the candidates' weights that each fold is judged with, where they differ from `weight`.
+        """
+        problem = self.problem
+        bandwidths = np.flatnonzero(weight.any(axis=(1, 2)))
+        tasks = [(problem, explored[index], index, weight[index]) for index in bandwidths]
+        coefs, intercepts, scores = zip(*map_in_threads(_assemble_bandwidth, tasks, self.n_jobs), strict=True)
+        return Model(
+            bandwidths,
+            np.stack(coefs, axis=1),
+            np.sum(intercepts, axis=0),
+            np.sum(scores, axis=0),
+            _judging_scores(problem, explored, fold_weights) if len(fold_weights) else None,
+            problem.tossed,
+            problem.leave_out is not None,
+        )
 
 
 def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Sequence[AnyArray]) -> AnyArray:
@@ -208,12 +185,10 @@ def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Se
     n_outputs = 1 if len(problem.prior) == 2 else len(problem.prior)
     scores = np.full((n_outputs, len(problem.samples.codes)), np.nan)
     for fold, (weight, (_, test)) in enumerate(zip(fold_weights, problem.splits, strict=True)):
-        parts = [
-            result.judged[fold].mixed_scores(weight[index], result.reduced.coordinates[test])
-            for index, result in enumerate(explored)
-            if weight[index].any()
-        ]
-        scores[:, test] = np.sum(parts, axis=0)
+        scores[:, test] = 0.0
+        for own, result in zip(weight, explored, strict=True):
+            if own.any():
+                scores[:, test] += result.judged[fold].mixed_scores(own, result.reduced.coordinates[test])
     return scores
 
 
@@ -255,15 +230,16 @@ def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Jud
     if problem.held_out is not None:
         fit = problem.solve(_training(problem, reduced, np.arange(len(reduced.coordinates))))
         features = _held_out_features(problem, reduced, place.index)
-        tally, _ = _tally(fit, features, problem.held_out, problem.squash)
+        rows = problem.held_out
+        groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
+        tally, _ = _tally(fit, features, groups, problem.squash)
         judged = Judged(tally, None, fit)
     else:
         train, test = problem.splits[fold]
         fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
         products = reduced.products_of(test, train)
-        held_out = problem.samples.take(test)
-        tally, scores = _tally(fit, reduced.coordinates[test], held_out, problem.squash, products)
-        judged = Judged(_tossed(problem, tally), scores, fit if scores is None else None)
+        tally, scores = _tally(fit, reduced.coordinates[test], problem.groups[test], problem.squash, products)
+        judged = Judged(_toss(problem, tally), scores, fit if scores is None else None)
     if done:
         done()
     return judged
@@ -276,18 +252,17 @@ def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explor
     scores, final = problem.leave_out(_training(problem, reduced, np.arange(len(reduced.coordinates))))
     judged = []
     for _, test in problem.splits:
-        own, rows = scores[..., test], problem.samples.take(test)
-        groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
-        tally = _tossed(problem, Tally.of(own, groups, problem.squash))
-        judged.append(Judged(tally, own, None))
+        own = scores[..., test]
+        tally = Tally.of(own, problem.groups[test], problem.squash)
+        judged.append(Judged(_toss(problem, tally) if problem.tossed else tally, own, None))
     if done:
         done()
     return Explored(reduced, judged, final)
 
 
-def _tossed(problem: Problem, tally: Tally) -> Tally:
+def _toss(problem: Problem, tally: Tally) -> Tally:
     """With a coin for the classes that no split holds out."""
-    return tally.toss(problem.tossed, LAPLACE_ROWS / problem.n_folds) if len(problem.tossed) else tally
+    return tally.toss(problem.tossed, LAPLACE_ROWS / problem.n_folds) if problem.tossed else tally
 
 
 def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> AnyArray:
@@ -305,20 +280,16 @@ def _assemble_bandwidth(
         coef, intercept = fit.average(weight)
         scores = result.judged[0].mixed_scores(weight, _held_out_features(problem, result.reduced, index))
     else:
-        coef, intercept = _average(problem, result, weight)
+        if result.final is not None:
+            coef, intercept = result.final.average(weight)
+        else:
+            needed = find_used(weight)
+            training = _training(problem, result.reduced, np.arange(len(Z)))
+            coef, intercept = problem.solve(training.only(*needed)).average(weight[np.ix_(*needed)])
         scores = np.full((len(coef), len(Z)), np.nan)
         for judged, (_, test) in zip(result.judged, problem.splits, strict=True):
             scores[:, test] = judged.mixed_scores(weight, Z[test])
     return result.reduced.lift(coef), intercept, scores
-
-
-def _average(problem: Problem, result: Explored, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Coefficients and intercepts of the candidates learnt from all rows, as they are weighed."""
-    if result.final is not None:
-        return result.final.average(weight)
-    needed = find_used(weight)
-    training = _training(problem, result.reduced, np.arange(len(result.reduced.coordinates)))
-    return problem.solve(training.only(*needed)).average(weight[np.ix_(*needed)])
 
 
 def _training(problem: Problem, reduced: Reduced, rows: AnyArray, moments: Moments | None = None) -> Training:
@@ -357,12 +328,11 @@ def _fold_moments(problem: Problem, Z: AnyArray) -> list[Moments | None]:
 def _tally(
     fit: Candidates,
     features: AnyArray,
-    rows: Samples,
+    groups: AnyArray,
     squash: Callable[[AnyArray], AnyArray] | None,
     products: AnyArray | None = None,
 ) -> tuple[Tally, AnyArray | None]:
     """The tally of all candidates on these rows, and their scores (K, C, J, n) if that is not too many numbers."""
-    groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
     if len(features) <= ROW_CHUNK:
         scores = fit.scores(features, products)
         return Tally.of(scores, groups, squash), scores if scores.size <= SCORES_KEPT else None

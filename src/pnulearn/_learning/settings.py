@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._basis.around import COLUMNS, GIVEN
+from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS
-from pnulearn._basis.views import COLUMNS, GIVEN
 from pnulearn._learning.progress import check_verbose
-from pnulearn._machine import check_n_jobs
+from pnulearn._machine import check_n_jobs, free_memory
 from pnulearn._numbers import read_numbers
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
-from pnulearn._problem.samples import Sampling
+from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._scored_rows import read_costs
@@ -35,6 +37,9 @@ CHOICES = {
 # Of the default mixes and alphas, where models are solved one by one: five mixes in the middle of a fifth of them each,
 # since pure PU and NU would stand for more than themselves, and every second alpha.
 COARSE = slice(2, None, 4), slice(None, None, 2)
+NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}
+WORDS = {"P": "positive", "N": "negative", "U": "unlabelled"}
+ALWAYS_FREE = 2**25  # bytes that are not worth asking for: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,4 +184,54 @@ def _check_centers(centers: Any) -> None:
         raise TypeError(
             "centers must be 'auto', 'labeled', 'all', a whole number or an array of shape (n_centers, n_columns), "
             f"got {centers!r}."
+        )
+
+
+def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> str:
+    """The risk asked for, or the one that the rows at hand allow, with a warning that says so."""
+    present = {"U"} if len(samples.unlabeled) else set()
+    if samples.n_classes > 2:
+        present |= {"P", "N"}  # which stand for all classes
+    else:
+        present.update(np.array(["N", "P"])[samples.counts > 0].tolist())
+    if set(NEEDS[risk]) <= present:
+        if len(classes) > 2 and risk in ("pu", "nu"):
+            raise ValueError(f"risk={risk!r} is for two classes and y has {len(classes)}. Use risk='pnu' or 'pn'.")
+        return risk
+    missing = " and ".join(WORDS[group] for group in NEEDS[risk] if group not in present)
+    fitting = [name for name in ("pn", "pu", "nu") if set(NEEDS[name]) <= present]
+    if not fitting:
+        found = ", ".join(
+            f"{count:g} of class {name!r}" for name, count in zip(classes.tolist(), samples.counts, strict=True)
+        )
+        raise ValueError(
+            f"risk={risk!r} needs {missing} rows, and nothing else can be learnt either: one class alone ({found}, no "
+            "unlabelled rows) does not make a classifier. Add rows of the other class or unlabelled rows; if a value "
+            "in y marks unlabelled rows, name it with unlabeled=..."
+        )
+    if mix is not None:
+        raise ValueError(
+            f"mix={mix!r} needs {missing} rows, and there are none. Use risk={fitting[0]!r} and leave mix out."
+        )
+    if risk in ("pu", "nu") and "U" not in present:
+        hint = " No row of y is missing or marked: is unlabeled=... right?"
+    else:
+        hint = ""
+    warnings.warn(
+        f"There are no {missing} rows, so the {fitting[0].upper()} risk is used instead of {risk.upper()}.{hint}",
+        UserWarning,
+        stacklevel=4,
+    )
+    return fitting[0]
+
+
+def refuse_if_too_large(needed: int, what: str, basis: Basis) -> None:
+    """Stop before any work rather than in the middle of it, when memory is exhausted."""
+    if needed <= ALWAYS_FREE:
+        return
+    memory = free_memory()
+    if needed > 0.8 * memory:
+        raise MemoryError(
+            f"{what} need about {needed / 2**30:.1f} GiB and "
+            f"{memory / 2**30:.1f} GiB are free. {basis.remedy}, or fit from files in one pass."
         )

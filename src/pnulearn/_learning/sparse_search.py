@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
 from pnulearn._basis.linear import LinearBasis
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.progress import report_progress
 from pnulearn._learning.search import Model, Problem
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine import map_in_threads
 from pnulearn._problem.samples import Samples, population_of
 from pnulearn._solvers.candidates import Training, find_used
 from pnulearn._solvers.ridge import RidgeCandidates
 
-DENSE_AT_MOST = 2**20  # cells of sparse rows that are made dense, since that is faster: 8 MB
 ROWS_AT_ONCE = 4096
-
-
-def prefers_sparse(samples: Samples, basis: Basis) -> bool:
-    """Whether rows are sparse, used as they are, and too large to be made dense."""
-    X = samples.X
-    return sparse.issparse(X) and isinstance(basis, LinearBasis) and X.shape[0] * X.shape[1] > DENSE_AT_MOST
 
 
 def sparse_memory(samples: Samples, n_points: int) -> int:

@@ -38,9 +38,6 @@ class Samples:
     at_random: AnyArray | None = None
     groups: AnyArray | None = None
 
-    def __post_init__(self) -> None:
-        check_sampling(self.sampling)
-
     @property
     def labeled(self) -> AnyArray:
         """Numbers of the labelled rows."""

@@ -14,7 +14,7 @@ rows are left out together: they have the same φ, and their a and β add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -60,80 +60,59 @@ def can_leave_out(codes: AnyArray, weight: AnyArray, alike: AnyArray, alphas: An
     return True
 
 
-@dataclass(frozen=True)
 class LeftOut:
-    """One training problem without intercept, of which every row is left out in turn; equal rows share an `alike`."""
+    """One training problem without intercept, of which every row is left out in turn; equal rows share an `alike`.
 
-    training: Training
-    alike: AnyArray
+    Attributes
+    ----------
+    points
+        s and p = 4 λ of every grid point, λ running fastest.
+    codes, q, signs
+        of the labelled rows: class, θ_c × the row's share of its class, and ±1 for every output (r, K).
+    u
+        the share of every row in U: zero for rows that do not stand for the population.
+    scale
+        c of U.
+    kinds
+        one unlabelled row of every kind, and the kind of every unlabelled row.
+    turned
+        all rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U.
+    gram
+        K (points, r, r), and F′B⁻¹ m_U (points, r).
+    """
 
-    @cached_property
-    def shares(self) -> AnyArray:
-        return np.unique(self.training.mixes.shares)
-
-    @cached_property
-    def points(self) -> tuple[AnyArray, AnyArray]:
-        """s and p = 4 λ of every grid point, λ running fastest."""
-        alphas = 4 * self.training.alphas
-        return np.repeat(self.shares, len(alphas)), np.tile(alphas, len(self.shares))
-
-    @cached_property
-    def codes(self) -> AnyArray:
-        """Of the labelled rows."""
-        return self.training.codes[self.training.labeled]
-
-    @cached_property
-    def q(self) -> AnyArray:
-        """θ_c × the row's share of its class, of every labelled row."""
-        weight = self.training.weight[self.training.labeled]
-        mass = np.bincount(self.codes, weights=weight, minlength=len(self.training.prior))
-        return self.training.prior[self.codes] * weight / mass[self.codes]
-
-    @cached_property
-    def u(self) -> AnyArray:
-        """The share of every row in U: zero for rows that do not stand for the population."""
-        share = np.zeros(len(self.training.codes))
-        share[self.training.population] = self.training.weight[self.training.population]
-        return share / max(share.sum(), np.finfo(float).tiny)
-
-    @cached_property
-    def axes(self) -> tuple[AnyArray, AnyArray]:
-        """Eigenvalues and eigenvectors of G_U."""
-        rows = self.training.features_of(self.training.population) * np.sqrt(self.u[self.training.population])[:, None]
-        values, V = np.linalg.eigh(rows.T @ rows)
-        return np.maximum(values, 0), V
-
-    @cached_property
-    def turned(self) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """All rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U."""
-        (values, V), (s, p) = self.axes, self.points
-        rows = self.training.features @ V
-        return rows, 1 / (np.outer(s, values) + p[:, None]), self.u @ rows
-
-    @cached_property
-    def gram(self) -> tuple[AnyArray, AnyArray]:
-        """K (points, r, r), and F′B⁻¹ m_U (points, r)."""
-        rows, inverse, mean = self.turned
-        F = rows[self.training.labeled]
-        return weighted_grams(F, inverse), (inverse * mean) @ F.T
-
-    @cached_property
-    def signs(self) -> AnyArray:
-        """±1 of every labelled row for every output, shape (r, K)."""
-        return np.where(self.codes[:, None] == self.training.outputs, 1.0, -1.0)
-
-    @cached_property
-    def scale(self) -> float:
-        """c of U."""
-        kinds = len(np.unique(self.alike[self.training.population]))
-        return kinds / max(kinds - 1, 1)
+    def __init__(self, training: Training, alike: AnyArray):
+        self.training, self.alike = training, alike
+        labeled, population = training.labeled, training.population
+        self.shares = np.unique(training.mixes.shares)
+        s, p = np.repeat(self.shares, len(training.alphas)), np.tile(4 * training.alphas, len(self.shares))
+        self.points = s, p
+        self.codes, weight = training.codes[labeled], training.weight[labeled]
+        mass = np.bincount(self.codes, weights=weight, minlength=len(training.prior))
+        self.q = training.prior[self.codes] * weight / mass[self.codes]
+        self.signs = np.where(self.codes[:, None] == training.outputs, 1.0, -1.0)
+        self.u = np.zeros(len(training.codes))
+        self.u[population] = training.weight[population]
+        self.u /= max(self.u.sum(), np.finfo(float).tiny)
+        n_kinds = len(np.unique(alike[population]))
+        self.scale = n_kinds / max(n_kinds - 1, 1)
+        unlabeled = np.flatnonzero(training.codes < 0)
+        _, first, number = np.unique(alike[unlabeled], return_index=True, return_inverse=True)
+        self.kinds = unlabeled[first], number
+        of_u = training.features_of(population) * np.sqrt(self.u[population])[:, None]
+        values, self.axes = np.linalg.eigh(of_u.T @ of_u)
+        rows, inverse = training.features @ self.axes, 1 / (np.outer(s, np.maximum(values, 0)) + p[:, None])
+        mean = self.u @ rows
+        self.turned = rows, inverse, mean
+        self.gram = weighted_grams(rows[labeled], inverse), (inverse * mean) @ rows[labeled].T
 
     def scores(self) -> AnyArray:
         """g of every row by models learnt without it, shape (K, C, J, n); a class of one kind of row stays NaN."""
         mixes, n = self.training.mixes, len(self.training.codes)
         place = np.searchsorted(self.shares, mixes.shares)
         n_parts = len(self.training.outputs) + 1  # every output at t = 0, then the slope in t
-        parts, whole = (np.full((n_parts, len(self.points[0]), n), np.nan) for _ in range(2))
+        parts = np.full((n_parts, len(self.points[0]), n), np.nan)
+        whole = parts.copy()
         for code in np.unique(self.codes):
             self._leave_labeled(parts, whole, code)
         self._leave_unlabeled(parts, whole)
@@ -166,83 +145,57 @@ class LeftOut:
         parts[:, :, rows] = self._without(g, H[:, own, np.arange(len(own))], rows, q, of_u)
 
     @cached_property
-    def kinds(self) -> tuple[AnyArray, AnyArray]:
-        """One unlabelled row of every kind, and the kind of every unlabelled row."""
-        unlabeled = np.flatnonzero(self.training.codes < 0)
-        _, first, number = np.unique(self.alike[unlabeled], return_index=True, return_inverse=True)
-        return unlabeled[first], number
+    def solved(self) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """From the models of all rows, A⁻¹ along the axes of G_U of what is on the right (points, K + 2, b).
 
-    @cached_property
-    def checked(self) -> AnyArray:
-        """Some of these kinds, evenly spaced by length, so that neither order nor seed nor repetition matters.
-
-        Equal lengths are the rule for discrete columns: there the product with U's mean decides. Both are rounded,
-        since their last bits differ between machines.
+        It is b0 of every output, then Σ θ_c m_c and m_U, whose difference is b1. Then some kinds of unlabelled rows,
+        and what labelled rows take off their leverage (points, checked). These kinds are evenly spaced by length, so
+        that neither order nor seed nor repetition matters. Equal lengths are the rule for discrete columns: there the
+        product with U's mean decides. Both are rounded, since their last bits differ between machines.
         """
-        rows, _, mean = self.turned
+        (rows, inverse, mean), (s, _), (K, mu) = self.turned, self.points, self.gram
         some = rows[self.kinds[0]]
         lengths = np.square(some).sum(axis=1)
         places = np.unique(np.linspace(0, len(lengths) - 1, EXACT).astype(int)) if len(lengths) else slice(0)
-        return np.lexsort([_rounded(some @ mean), _rounded(lengths)])[places]
-
-    @cached_property
-    def near(self) -> AnyArray:
-        """F′B⁻¹φ of the checked rows (points, r, checked)."""
-        rows, inverse, _ = self.turned
-        some = rows[self.kinds[0][self.checked]]
-        return (rows[self.training.labeled] * inverse[:, None, :]) @ some.T
-
-    @cached_property
-    def solved(self) -> AnyArray:
-        """(I + W K)⁻¹ of q × signs of every output, of q, W F′B⁻¹m_U and W F′B⁻¹φ: (points, r, K + 2 + checked)."""
-        s, _ = self.points
-        K, mu = self.gram
-        W, n_outputs = (1 - s)[:, None] * self.q, self.signs.shape[1]
-        right = np.empty((len(s), len(self.q), n_outputs + 2 + len(self.checked)))
+        checked = np.lexsort([_rounded(some @ mean), _rounded(lengths)])[places]
+        F, W, n_outputs = rows[self.training.labeled], (1 - s)[:, None] * self.q, self.signs.shape[1]
+        near = (F * inverse[:, None, :]) @ some[checked].T  # F′B⁻¹φ of the checked rows (points, r, checked)
+        right = np.empty((len(s), len(self.q), n_outputs + 2 + len(checked)))
         right[:, :, :n_outputs] = self.q[:, None] * self.signs
         right[:, :, n_outputs], right[:, :, n_outputs + 1] = self.q, W * mu
-        np.multiply(W[:, :, None], self.near, out=right[:, :, n_outputs + 2 :])
-        return np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right)
-
-    @cached_property
-    def along(self) -> AnyArray:
-        """A⁻¹ along the axes of G_U of what all rows have on the right (points, K + 2, b).
-
-        It is b0 of every output, then Σ θ_c m_c and m_U, whose difference is b1.
-        """
-        rows, inverse, mean = self.turned
-        y = self.solved[:, :, : self.signs.shape[1] + 2].swapaxes(1, 2)
-        found = rows_times(np.ascontiguousarray(y), rows[self.training.labeled])
-        found[:, -1] = mean - found[:, -1]
-        found *= inverse[:, None, :]
-        return found
+        np.multiply(W[:, :, None], near, out=right[:, :, n_outputs + 2 :])
+        y = np.linalg.solve(np.eye(len(self.q)) + W[:, :, None] * K, right)
+        along = rows_times(np.ascontiguousarray(y[:, :, : n_outputs + 2].swapaxes(1, 2)), F)
+        along[:, -1] = mean - along[:, -1]
+        along *= inverse[:, None, :]
+        return along, checked, np.sum(near * y[:, :, n_outputs + 2 :], axis=1)
 
     @property
     def candidates(self) -> RidgeCandidates:
         """The models of all rows."""
         mixes = self.training.mixes
-        coefficients = self.along[:, :-1].copy()
-        coefficients[:, -1] -= self.along[:, -1]
-        grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes[1]), None)
+        along = self.solved[0]
+        coefficients = along[:, :-1].copy()
+        coefficients[:, -1] -= along[:, -1]
+        grid = arrange(self.shares, self.training.alphas, None, coefficients, Axes(self.axes), None)
         return RidgeCandidates(grid, np.searchsorted(self.shares, mixes.shares), mixes.tilts)
 
     def _leave_unlabeled(self, parts: AnyArray, whole: AnyArray) -> None:
         """Rows without a label, by the models of all rows."""
         unlabeled = np.flatnonzero(self.training.codes < 0)
-        g = np.moveaxis(rows_times(self.along, self.turned[0][unlabeled].T), 1, 0)
+        g = np.moveaxis(rows_times(self.solved[0], self.turned[0][unlabeled].T), 1, 0)
         g[-2] -= self.scale * g[-1]
         whole[:, :, unlabeled] = g[:-1]
         parts[:, :, unlabeled] = self._without(g[:-1], self._leverage(), unlabeled, self.q, self.scale)
 
     def _leverage(self) -> AnyArray:
         """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ less what labelled rows take off it."""
-        (rows, inverse, _), (first, number) = self.turned, self.kinds
+        (rows, inverse, _), (first, number), (_, checked, taken) = self.turned, self.kinds, self.solved
         whole = inverse @ np.square(rows[first]).T
-        taken = np.sum(self.near * self.solved[:, :, self.signs.shape[1] + 2 :], axis=1)
-        if len(self.checked) == len(first):
-            whole[:, self.checked] -= taken
+        if len(checked) == len(first):
+            whole[:, checked] -= taken
         else:
-            whole *= 1 - (taken.sum(axis=1) / whole[:, self.checked].sum(axis=1))[:, None]
+            whole *= 1 - (taken.sum(axis=1) / whole[:, checked].sum(axis=1))[:, None]
         return whole[:, number]
 
     def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray, of_u: float) -> AnyArray:

@@ -18,11 +18,11 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.centers import MEDIAN_ROWS, dense
+from pnulearn._basis.around import MEDIAN_ROWS
+from pnulearn._basis.basis import dense
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.base import PartiallyLabeledClassifier
-from pnulearn._learning.selection import TIED_DIGITS, SearchTable
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import TIED_DIGITS, SearchTable, Tally, membership
 from pnulearn._machine import check_n_jobs, free_memory, keep_freed_memory, map_in_threads, one_blas_thread
 from pnulearn._numbers import read_numbers
 from pnulearn._parameters import parameters

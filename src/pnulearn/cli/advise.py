@@ -87,7 +87,7 @@ def facts(
 ) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
-    from pnulearn.priors.given import read_prior as read_belief
+    from pnulearn.priors.resolve import read_prior as read_belief
 
     belief = read_belief(prior)
     rates = None if errors is None else (errors, errors)

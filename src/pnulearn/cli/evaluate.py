@@ -152,7 +152,7 @@ def _from_labels(prior: Any, labels: Labels, drawn: Drawn | None) -> Any:
     if drawn is not Drawn.random or isinstance(prior, float | str):
         return prior
     from pnulearn.priors import PriorEstimate
-    from pnulearn.priors.given import read_prior as read_belief
+    from pnulearn.priors.resolve import read_prior as read_belief
 
     counted = PriorEstimate.of_counts(labels.counts)
     return counted if prior is None else read_belief(prior).combine(counted)

@@ -75,7 +75,7 @@ def label(
     from pnulearn._files.outputs import Output, refuse_unwritable
     from pnulearn.labeling.journal import journal_of
     from pnulearn.labeling.strategies import read_mixture
-    from pnulearn.priors.given import read_share
+    from pnulearn.priors.resolve import read_share
 
     shares, goal = read_shares(mixture), read_share(goal, "goal")
     read_mixture(shares)

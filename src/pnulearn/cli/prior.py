@@ -116,7 +116,7 @@ def settled_prior(
     excerpt: Excerpt | None = None,
 ) -> PriorEstimate:
     """A given prior as it is; otherwise one from the other columns, with a remark that it was estimated."""
-    from pnulearn.priors.given import read_prior
+    from pnulearn.priors.resolve import read_prior
 
     for name in filter(None, drop):
         table.refuse_absent(name)

@@ -25,7 +25,7 @@ from pnulearn.labeling.lesson import Lesson
 from pnulearn.labeling.standing import Goal, Standing
 from pnulearn.labeling.strategies import LEAST_RANDOM, Strategy, read_mixture
 from pnulearn.labeling.urn import Urn
-from pnulearn.priors.given import read_share
+from pnulearn.priors.resolve import read_share
 
 
 class Labeler:

@@ -9,7 +9,7 @@ from typing import Any
 from pnulearn._intervals.confidence_sequences import labels_for_half_width
 from pnulearn.labeling.judging import Share, state_share
 from pnulearn.priors import PriorEstimate
-from pnulearn.priors.given import read_share
+from pnulearn.priors.resolve import read_share
 
 NEXT = 10  # labels that the forecast is about
 

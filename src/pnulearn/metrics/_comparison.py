@@ -34,7 +34,7 @@ from pnulearn.metrics._second_model import (
 )
 from pnulearn.metrics._variance import LossSample, loss_pairs, loss_samples, reconcile
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import read_prior
+from pnulearn.priors.resolve import read_prior
 from pnulearn.risks import pnu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope
 

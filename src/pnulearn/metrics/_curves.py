@@ -32,7 +32,7 @@ from pnulearn._numbers import read_count
 from pnulearn.metrics._estimate import Estimate, RiskEstimate
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import read_prior, read_share
+from pnulearn.priors.resolve import read_prior, read_share
 from pnulearn.theory import forced_mix
 
 GRID = np.linspace(0, 1, 51)

@@ -15,7 +15,7 @@ from pnulearn._intervals.closed_forms import power_of_z_test
 from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._numbers import read_count
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import read_prior, read_share
+from pnulearn.priors.resolve import read_prior, read_share
 from pnulearn.theory import Psi
 
 Drawn = Literal["by_class", "random"]

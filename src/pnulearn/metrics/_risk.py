@@ -29,7 +29,7 @@ from pnulearn.metrics._variance import (
     smoothed_means,
 )
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.given import read_prior, read_share
+from pnulearn.priors.resolve import read_prior, read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, risk_variance
 

@@ -1,6 +1,5 @@
 """Class priors: how many positives there are among the unlabelled rows, and how sure that is."""
 
-from pnulearn.priors.auto import AutoPrior
 from pnulearn.priors.bbe import BBEPrior
 from pnulearn.priors.dedpul import DEDPULPrior
 from pnulearn.priors.em import EMPrior
@@ -12,7 +11,7 @@ from pnulearn.priors.km import KMPrior
 from pnulearn.priors.narrowing import Narrowing, after_random_labels, prior_cost
 from pnulearn.priors.pe import PearsonPrior
 from pnulearn.priors.penl1 import PenalizedL1Prior
-from pnulearn.priors.resolve import METHODS, estimate_prior, resolve_prior
+from pnulearn.priors.resolve import METHODS, AutoPrior, estimate_prior, resolve_prior
 from pnulearn.priors.roc import ROCPrior
 from pnulearn.priors.scores import ScorePrior
 from pnulearn.priors.sensitivity import PriorSensitivity, prior_sensitivity

@@ -12,10 +12,8 @@ from scipy.special import log_expit
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import RowWeights, bayesian_bootstrap
 from pnulearn._parameters import parameters
-from pnulearn.priors._parts.calibration import calibrate
-from pnulearn.priors._parts.groups import Group, standardize
-from pnulearn.priors._parts.posteriors import held_out_posteriors
-from pnulearn.priors.energy import read_groups
+from pnulearn.priors._parts.groups import Group, read_groups, standardize
+from pnulearn.priors._parts.posteriors import calibrate, held_out_posteriors
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
 

@@ -8,13 +8,10 @@ from typing import Any
 from pnulearn._arrays import AnyArray
 from pnulearn._basis.gaussian import distances
 from pnulearn._parameters import parameters
-from pnulearn.priors._parts.groups import Groups, split_groups, standardize
+from pnulearn.priors._parts.groups import read_groups, standardize
 from pnulearn.priors._parts.mixture import match_mixture
 from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.estimator import PriorEstimator, generator, refuse_missing_class
-
-MOST_UNLABELED = 5000
-MOST_LABELED = 2000  # per class
+from pnulearn.priors.estimator import PriorEstimator, generator
 
 
 def energy_prior(
@@ -109,12 +106,3 @@ class EnergyPrior(PriorEstimator):
             n_bootstrap=self.n_bootstrap,
             random_state=self.random_state,
         )
-
-
-def read_groups(X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> Groups:
-    """Every class and U, none of them empty and none of them too large for pairwise distances."""
-    groups = split_groups(X, codes, weight, n_classes)
-    if len(groups.unlabeled) == 0:
-        raise ValueError("The class prior is that of the unlabelled rows, and there are none. Pass prior as a number.")
-    refuse_missing_class(codes, weight, range(n_classes))
-    return groups.limit(MOST_LABELED, MOST_UNLABELED)

@@ -12,9 +12,8 @@ from sklearn.metrics import euclidean_distances
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import LARGEST, SMALLEST
-from pnulearn.priors._parts.groups import standardize, typical_distance
+from pnulearn.priors._parts.groups import read_groups, standardize, typical_distance
 from pnulearn.priors._parts.mixture import match_mixture
-from pnulearn.priors.energy import read_groups
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.estimator import PriorEstimator, generator
 

@@ -29,10 +29,10 @@ from pnulearn._intervals.closed_forms import ratio_deviation
 from pnulearn._intervals.posterior_draws import bayesian_bootstrap
 from pnulearn._intervals.posterior_grids import jeffreys_mass, normal_mass
 from pnulearn._parameters import parameters
-from pnulearn.priors._parts.groups import Groups, standardize
+from pnulearn.priors._parts.groups import Groups, read_groups, standardize
+from pnulearn.priors._parts.mixture import least_norm_shares
 from pnulearn.priors._parts.posteriors import Posteriors, held_out_posteriors
-from pnulearn.priors._parts.simplex import least_norm_shares
-from pnulearn.priors.energy import energy_prior, read_groups
+from pnulearn.priors.energy import energy_prior
 from pnulearn.priors.estimate import PriorEstimate, settle
 from pnulearn.priors.estimator import PriorEstimator, generator
 
@@ -84,12 +84,12 @@ class ScorePrior(PriorEstimator):
             return self._of_ratio(contrast, groups)
         rng = generator(self.random_state)
         draws = [bayesian_bootstrap(group.weight, self.n_bootstrap, rng) for group in groups.all]
-        priors = contrast.matching_shares([draw.share for draw in draws])
+        priors = matching_shares(contrast.means([draw.share for draw in draws]))
         return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
 
     def _of_ratio(self, contrast: Contrast, groups: Groups) -> PriorEstimate:
         """Two classes: the ratio varies normally around the prior."""
-        raw = float(contrast.matching_shares([group.share[:, None] for group in groups.all])[0])
+        raw = float(matching_shares(contrast.means([group.share[:, None] for group in groups.all]))[0])
         value = _median_within(raw, contrast.deviation(raw, groups))
         estimate = settle(raw, [], groups.unlabeled.size, self.confidence, self.method, value)
         if self.n_bootstrap == 0:
@@ -138,9 +138,6 @@ class Contrast:
         means[:-1] += ((1 - self.reliance)[:, None] * (self.expected - means[:-1, :, 0]))[:, :, None]
         return means
 
-    def matching_shares(self, shares: Sequence[AnyArray]) -> AnyArray:
-        return matching_shares(self.means(shares))
-
     def gap(self, groups: Groups) -> float:
         """By how much a class scores higher on its own entry of h than the others do, at worst."""
         means = self.means([group.share[:, None] for group in groups.all])[:-1, :, 0]
@@ -150,19 +147,20 @@ class Contrast:
     def deviation(self, prior: float, groups: Groups) -> float:
         """Standard error of the two-class ratio, to first order."""
         theta = float(np.clip(prior, LEAST_SHARE, 1 - LEAST_SHARE))
-        parts = zip(self.scores, groups.all, (1 - theta, theta, 1.0), strict=True)
-        variance = sum(factor**2 * _variance_of_mean(h[1], group) for h, group, factor in parts)
+        variance = np.square([1 - theta, theta, 1.0]) @ self.variances(groups)
         return float(np.sqrt(variance)) / self.gap(groups)
 
     def honest_deviation(self, prior: float, groups: Groups) -> float:
         """The same for a distribution of the prior that holds what it promises with a handful of labels."""
         sizes = np.array([group.size for group in groups.classes])
-        of_means = np.array([_variance_of_mean(h[1], group) for h, group in zip(self.scores, groups.all, strict=True)])
-        return ratio_deviation(prior, of_means, self.gap(groups), sizes)
+        return ratio_deviation(prior, self.variances(groups), self.gap(groups), sizes)
 
-
-def _variance_of_mean(h: AnyArray, group: Any) -> float:
-    return float(group.share @ (h - group.share @ h) ** 2) / max(group.size - 1, 1)
+    def variances(self, groups: Groups) -> AnyArray:
+        """Of the mean of h for the positive class, in N, P and U."""
+        found = []
+        for h, group in zip(self.scores, groups.all, strict=True):
+            found.append(float(group.share @ (h[1] - group.share @ h[1]) ** 2) / max(group.size - 1, 1))
+        return np.array(found)
 
 
 def _contrast(posteriors: Posteriors, groups: Groups) -> Contrast:
@@ -177,7 +175,7 @@ def _contrast(posteriors: Posteriors, groups: Groups) -> Contrast:
         contrast = Contrast(scores, expected, sizes / (sizes + EXPECTED_ROWS))
         if contrast.gap(groups) < LEAST_GAP:
             break
-        found = contrast.matching_shares(shares)[0]
+        found = matching_shares(contrast.means(shares))[0]
         inside = np.maximum([1 - found, found] if len(sizes) == 2 else found, LEAST_SHARE)
         prior = inside / inside.sum()
     return contrast

@@ -17,7 +17,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._basis.basis import Basis
 from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._estimators.base import PartiallyLabeledClassifier
-from pnulearn._learning.judging import allow_for_changes
+from pnulearn._learning.result import allow_for_changes
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._machine import one_blas_thread
 from pnulearn._numbers import read_numbers
@@ -330,7 +330,7 @@ class PNURanker(PartiallyLabeledClassifier):
         return float(roc_auc_score(labels.codes[known], scores[known], sample_weight=weight))
 
     def _scores(self, X: Any) -> AnyArray:
-        scores: AnyArray = KERNELS[self.kernel].scores(self, X)[:, 0] - self.threshold_
+        scores: AnyArray = KERNELS[self.kernel].scores(vars(self), X)[:, 0] - self.threshold_
         return scores
 
     def _keep(self, basis: Basis, coef: AnyArray) -> None:

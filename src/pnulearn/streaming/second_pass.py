@@ -10,7 +10,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.moment_search import Fits
-from pnulearn._learning.tally import Tally, membership
+from pnulearn._learning.selection import Tally, membership
 from pnulearn._moments import BLOCK_ROWS, Design
 from pnulearn._problem.samples import Sampling, population_of
 from pnulearn._solvers.ridge import RidgeCandidates

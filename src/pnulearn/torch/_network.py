@@ -14,13 +14,12 @@ from pnulearn._estimators.base import PartiallyLabeledClassifier, read_held_out
 from pnulearn._files.archive import write_archive
 from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._learning.calibration import fit_slope, probabilities, score_calibration
-from pnulearn._learning.doubt import doubt_prior
-from pnulearn._learning.feasible import feasible_risk
-from pnulearn._learning.judging import judge_model
+from pnulearn._learning.result import doubt_prior, judge_model
+from pnulearn._learning.settings import feasible_risk
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, check_sampling
 from pnulearn.losses import Loss, as_loss
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
@@ -230,6 +229,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         )
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
+        check_sampling(self.sampling)
         samples = replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
         if samples.n_classes > 2:
             raise ValueError(

@@ -17,11 +17,10 @@ from numpy.typing import ArrayLike
 
 from pnulearn import risks
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.feasible import NEEDS
 from pnulearn._learning.progress import check_verbose, report_progress
-from pnulearn._learning.splits import content_splits, own_splits
+from pnulearn._learning.settings import NEEDS
 from pnulearn._numbers import read_count, read_number
-from pnulearn._problem.folds import check_cv
+from pnulearn._problem.folds import check_cv, content_splits, own_splits
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples, Sampling, check_sampling, population_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ from sklearn.metrics import euclidean_distances
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
+from pnulearn.priors.estimator import refuse_missing_class
 
 KEY_SEED = 0
+MOST_UNLABELED = 5000
+MOST_LABELED = 2000  # per class
 MOST_MEASURED = 400
 
 
@@ -58,14 +61,18 @@ class Groups:
     def all(self) -> tuple[Group, ...]:
         return (*self.classes, self.unlabeled)
 
-    def map(self, change: Callable[[Any], Any]) -> Groups:
-        """The same groups with changed features."""
-        *classes, unlabeled = (Group(change(group.X), group.weight) for group in self.all)
-        return Groups(tuple(classes), unlabeled)
-
     def limit(self, labeled: int, unlabeled: int) -> Groups:
         """At most so many distinct rows of each class and of U."""
         return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
+
+
+def read_groups(X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> Groups:
+    """Every class and U, none of them empty and none of them too large for pairwise distances."""
+    groups = split_groups(X, codes, weight, n_classes)
+    if len(groups.unlabeled) == 0:
+        raise ValueError("The class prior is that of the unlabelled rows, and there are none. Pass prior as a number.")
+    refuse_missing_class(codes, weight, range(n_classes))
+    return groups.limit(MOST_LABELED, MOST_UNLABELED)
 
 
 def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> Groups:
@@ -78,13 +85,12 @@ def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_clas
     kept = np.flatnonzero(weight > 0)  # a row without weight must not decide how finely others are told apart
     X, codes, weight = (X, codes, weight) if len(kept) == len(codes) else (X[kept], codes[kept], weight[kept])
     keys = row_keys(X, KEY_SEED, weight)
-    classes = (_gather(X, keys, weight, np.flatnonzero(codes == k)) for k in range(n_classes))
-    return Groups(tuple(classes), _gather(X, keys, weight, np.flatnonzero(codes == UNLABELED)))
-
-
-def _gather(X: Any, keys: AnyArray, weight: AnyArray, rows: AnyArray) -> Group:
-    _, first, index = np.unique(keys[rows], return_index=True, return_inverse=True)
-    return Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first)))
+    groups = []
+    for code in (*range(n_classes), UNLABELED):
+        rows = np.flatnonzero(codes == code)
+        _, first, index = np.unique(keys[rows], return_index=True, return_inverse=True)
+        groups.append(Group(X[rows[first]], np.bincount(index, weights=weight[rows], minlength=len(first))))
+    return Groups(tuple(groups[:-1]), groups[-1])
 
 
 def stack(parts: Sequence[Any]) -> Any:
@@ -111,16 +117,13 @@ def standardize(groups: Groups) -> Groups:
     Dense columns are centred as well, for accuracy: distances do not notice.
     """
     X, weight = stack([group.X for group in groups.all]), np.concatenate([group.weight for group in groups.all])
-    mean, deviation = _moments(X, weight / weight.sum())
+    share, is_sparse = weight / weight.sum(), sparse.issparse(X)
+    mean = share @ X
+    deviation = np.sqrt(np.clip(share @ X.power(2) - mean**2, 0, None) if is_sparse else share @ (X - mean) ** 2)
     varies = deviation > 1e-12 * np.abs(mean)
     scale = np.where(varies, 1 / np.where(varies, deviation, 1), 0.0)
-    if sparse.issparse(X):
-        return groups.map(lambda rows: sparse.csr_matrix(rows.multiply(scale)))
-    return groups.map(lambda rows: (rows - mean) * scale)
-
-
-def _moments(X: Any, share: AnyArray) -> tuple[AnyArray, AnyArray]:
-    mean = share @ X
-    if sparse.issparse(X):
-        return mean, np.sqrt(np.clip(share @ X.power(2) - mean**2, 0, None))
-    return mean, np.sqrt(share @ (X - mean) ** 2)
+    *classes, unlabeled = [
+        Group(sparse.csr_matrix(group.X.multiply(scale)) if is_sparse else (group.X - mean) * scale, group.weight)
+        for group in groups.all
+    ]
+    return Groups(tuple(classes), unlabeled)

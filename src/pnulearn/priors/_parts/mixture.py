@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, helmert, solve_triangular
+from scipy.optimize import nnls
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import RowWeights, bayesian_bootstrap
 from pnulearn.priors._parts.groups import Groups
-from pnulearn.priors._parts.simplex import least_norm_shares
 from pnulearn.priors.estimate import PriorEstimate, settle
 
 ROWS_AT_ONCE = 1000  # bounds the memory: no block of dissimilarities is wider
@@ -142,3 +142,17 @@ def _on_simplex(M: AnyArray, q: AnyArray) -> tuple[AnyArray, bool]:
     R = cholesky(curvature)
     b = solve_triangular(R, Z.T @ (M.mean(axis=1) - q), trans="T")
     return least_norm_shares(R @ Z.T - b[:, None]), True
+
+
+def least_norm_shares(columns: AnyArray) -> AnyArray:
+    """argmin |C θ|² over θ ≥ 0, Σ θ = 1, exactly.
+
+    It has the direction of the non-negative least squares solution of C β = 0, Σ β = 1: for β = t θ the best scale t
+    leaves |C θ|² / (1 + |C θ|²), which grows with |C θ|².
+
+    >>> least_norm_shares(np.array([[1.0, -3.0]]))
+    array([0.75, 0.25])
+    """
+    ones = np.ones((1, columns.shape[1]))
+    shares, _ = nnls(np.vstack([columns, ones]), np.append(np.zeros(len(columns)), 1.0))
+    return shares / shares.sum()
