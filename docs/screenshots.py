@@ -42,7 +42,7 @@ def main() -> None:
     command = "pnulearn fit shop.csv --label renews --labels random --model shop.pnu --report report.html"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         write_table(Path(folder))
-        fitted = fit_table(read_table(Path(folder) / TABLE), "renews", sampling="single_set", command=command)
+        fitted = fit_table(read_table(Path(folder) / TABLE), "renews", sampling="random", command=command)
         report = Path(folder) / "report.html"
         write_report(fitted, report)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)

@@ -112,8 +112,8 @@ def _message(rng: np.random.Generator, mood: float) -> str:
 def _show_shop() -> None:
     truth = write_table(Path())
     print(f"A shop has {len(truth):,} customers. It phoned 100 of them, picked at random: would they renew?")
-    print(f"$ pnulearn fit {TABLE} --label renews --labels random --report {REPORT}\n")
-    fitted = fit_table(read_table(TABLE), "renews", sampling="single_set", command=f"pnulearn fit {TABLE} ...")
+    print(f"$ pnulearn fit {TABLE} --label renews --sampling random --report {REPORT}\n")
+    fitted = fit_table(read_table(TABLE), "renews", sampling="random", command=f"pnulearn fit {TABLE} ...")
     print(reach_verdict(fitted.model, fitted.narrow_prior()).headline)
     print(say_columns(look_at_columns(fitted).importances))
     unseen = fitted.codes < 0

@@ -67,7 +67,7 @@ def test_from_file_to_model_with_no_option_but_the_label(name, tmp_path, capsys)
 def test_labels_drawn_at_random_make_it_clearly_better_than_the_larger_class(name, tmp_path):
     table, new = messy_file(name, tmp_path / "t.csv")
     found = read_table(tmp_path / "t.csv")
-    fitted = fit_table(found, table.label, kernel="linear", cv=2, sampling="single_set")
+    fitted = fit_table(found, table.label, kernel="linear", cv=2, sampling="random")
     wrong = np.mean((fitted.model.predict(found).labels == table.words[1])[new] != table.truth[new])
     assert wrong < 0.85 * min(table.truth.mean(), 1 - table.truth.mean())
     error = reach_verdict(fitted.model).quality.error

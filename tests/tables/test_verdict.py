@@ -63,7 +63,7 @@ def test_a_prior_that_is_hardly_known_is_a_concern_with_three_ways_out():
     found = verdict_of(table_of(n_labels=20, gap=1.5), prior=PriorEstimate.of_range(0.05, 0.6))
     concern = next(concern for concern in found.concerns if concern.name == "prior_hardly_known")
     assert "anything from 5.0 % to 60 %" in concern.what
-    for option in ("--prior 0.1..0.3", "--labels random", "--at-random COLUMN"):
+    for option in ("--prior 0.1..0.3", "--sampling random", "--at-random COLUMN"):
         assert option in concern.remedy
 
 

@@ -118,7 +118,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         How rows are held out, each once; "auto" is five folds for scikit-learn's learners and what `PNUClassifier`
         makes of it for PNU.
     sampling : str
-        "single_set" if the labelled rows were drawn at random from the population, else "case_control".
+        "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
         The value that marks unlabelled rows, besides missing values.
     pos_label : object, optional
@@ -164,7 +164,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         *,
         prior: Any = None,
         cv: Any = AUTO,
-        sampling: Sampling = "case_control",
+        sampling: Sampling = "by_class",
         unlabeled: Any = None,
         pos_label: Any = None,
         random_state: Any = None,

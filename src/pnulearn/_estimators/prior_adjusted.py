@@ -192,7 +192,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cv : int, splitter or pairs of row numbers
         How rows are held out, each once, for scores that the model has not learnt from.
     sampling : str
-        "single_set" if the labelled rows were drawn at random from the population, else "case_control".
+        "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
         The value that marks unlabelled rows, besides missing values.
     pos_label : object, optional
@@ -236,7 +236,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         prior: Any = None,
         *,
         cv: Any = 5,
-        sampling: Sampling = "case_control",
+        sampling: Sampling = "by_class",
         unlabeled: Any = None,
         pos_label: Any = None,
         random_state: Any = None,

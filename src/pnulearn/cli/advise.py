@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -11,15 +11,14 @@ from pnulearn.cli.console import remark, show_facts
 from pnulearn.cli.options import (
     As,
     Delimiter,
-    Drawn,
     Drop,
     Encoding,
     Json,
-    LabelsDrawn,
     Missing,
     NoHeader,
     Positive,
     Prior,
+    Sampling,
     Unlabeled,
     existing_tables,
     open_table,
@@ -42,7 +41,7 @@ def advise(
         float | None,
         typer.Option(min=0.001, max=0.999, help="Wished width of the 95 % interval of the error: how many labels?"),
     ] = None,
-    labels_drawn: LabelsDrawn = None,
+    sampling: Sampling = None,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
@@ -62,7 +61,7 @@ def advise(
     if file is None:
         if n_positive is None or n_negative is None or n_unlabeled is None or not isinstance(theta, float | tuple):
             raise typer.BadParameter("name FILE and --label, or --n-positive, --n-negative, --n-unlabeled and --prior.")
-        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, labels_drawn), json)
+        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, sampling), json)
         return
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
@@ -73,7 +72,7 @@ def advise(
     belief = settled_prior(theta, table, label, labels, drop, wanted)
     found_negative, found_positive = map(int, labels.counts)
     sizes = found_positive, found_negative, labels.n_unlabeled
-    show_facts(facts(belief, *sizes, errors, width, labels_drawn), json)
+    show_facts(facts(belief, *sizes, errors, width, sampling), json)
 
 
 def facts(
@@ -83,7 +82,7 @@ def facts(
     n_unlabeled: int,
     errors: float | None,
     width: float | None = None,
-    drawn: Drawn | None = None,
+    sampling: Any = None,
 ) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
@@ -91,9 +90,8 @@ def facts(
 
     belief = read_belief(prior)
     rates = None if errors is None else (errors, errors)
-    how: Literal["by_class", "random"] = "random" if drawn is Drawn.random else "by_class"
     sizes = n_positive, n_negative, n_unlabeled
-    advice = advice_for_sizes(*sizes, belief, error_rates=rates, width=width, drawn=how)
+    advice = advice_for_sizes(*sizes, belief, error_rates=rates, width=width, sampling=sampling or "by_class")
     needed = advice.needed
     return {
         "rows": {"positive": n_positive, "negative": n_negative, "unlabelled": n_unlabeled},

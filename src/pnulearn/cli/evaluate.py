@@ -14,18 +14,17 @@ from pnulearn.cli.options import (
     As,
     AtRandom,
     Delimiter,
-    Drawn,
     Drop,
     Encoding,
     File,
     Json,
     Label,
-    LabelsDrawn,
     Missing,
     NoHeader,
     Overwrite,
     Positive,
     Prior,
+    Sampling,
     StreamAbove,
     Unlabeled,
     Weights,
@@ -62,7 +61,7 @@ def evaluate(
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
     at_random: AtRandom = None,
-    labels_drawn: LabelsDrawn = None,
+    sampling: Sampling = None,
     weights: Weights = None,
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
@@ -106,7 +105,7 @@ def evaluate(
     origins = find_origins(head, label, at_random, weights, drop)
     judged = [*helper, *([score] if score is not None else [])]
     gathered, table, scores = None, head, None
-    told = theta is not None or fitted is not None or origins.at_random is not None or labels_drawn is Drawn.random
+    told = theta is not None or fitted is not None or origins.at_random is not None or sampling == "random"
     estimates = isinstance(theta, str) or not told  # the prior, from rows with all their columns
     if streamed:
         needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
@@ -125,7 +124,7 @@ def evaluate(
         theta = counted if prior == "auto" else theta
     dropped = [*origins.drop, origins.at_random or "", origins.weights or ""]
     left = [] if set(head.names) <= {label, *judged, *dropped} else judged  # only scores could tell the prior then
-    theta = _from_labels(theta, labels, labels_drawn)
+    theta = _from_labels(theta, labels, sampling)
     if gathered is None or not estimates:
         belief = settled_prior(theta, head, label, labels, [*dropped, *left], wanted)
     else:
@@ -147,9 +146,9 @@ def _load(path: Path) -> TableModel:
     return load_table_model(path)
 
 
-def _from_labels(prior: Any, labels: Labels, drawn: Drawn | None) -> Any:
+def _from_labels(prior: Any, labels: Labels, sampling: str | None) -> Any:
     """The prior as given; if labels were drawn at random, with what they say of it."""
-    if drawn is not Drawn.random or isinstance(prior, float | str):
+    if sampling != "random" or isinstance(prior, float | str):
         return prior
     from pnulearn.priors import PriorEstimate
     from pnulearn.priors.given import read_prior as read_belief

@@ -17,19 +17,18 @@ from pnulearn.cli.options import (
     As,
     AtRandom,
     Delimiter,
-    Drawn,
     Drop,
     Encoding,
     File,
     Json,
     Label,
-    LabelsDrawn,
     Missing,
     MostCategories,
     NoHeader,
     Overwrite,
     Positive,
     Prior,
+    Sampling,
     Settings,
     StreamAbove,
     Unlabeled,
@@ -93,18 +92,13 @@ class Scaling(StrEnum):
     none = "none"
 
 
-class Sampling(StrEnum):
-    case_control = "case_control"
-    single_set = "single_set"
-
-
 def fit(
     file: File,
     label: Label,
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     prior: Prior = "auto",
-    labels: LabelsDrawn = None,
+    sampling: Sampling = None,
     at_random: AtRandom = None,
     weights: Weights = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="Write the model here.")] = None,
@@ -124,9 +118,6 @@ def fit(
         Kernel, typer.Option(help="rbf puts Gaussians around rows, linear is a linear model.")
     ] = Kernel.rbf,
     scale: Annotated[Scaling, typer.Option(help="Scaling of numeric columns.")] = Scaling.standard,
-    sampling: Annotated[
-        Sampling | None, typer.Option(hidden=True, help="The old name: single_set is --labels random.")
-    ] = None,
     folds: Annotated[
         int | None,
         typer.Option(min=2, help="Folds of the cross-validation; otherwise rows are left out one by one, or in five."),
@@ -153,7 +144,7 @@ def fit(
     theta, wanted, further = read_prior(prior), read_kinds(kinds), read_settings(settings)
     given = {"--risk": risk != Risk.pnu, "--loss": loss != Loss.squared, "--kernel": kernel != Kernel.rbf}
     _refuse_idle(learner, given | {"--set": bool(further)})
-    drawn = read_drawn(_said(labels, sampling), at_random)
+    drawn = read_drawn(sampling, at_random)
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
     if report is not None and not (find_spec("matplotlib") and find_spec("jinja2")):
         raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
@@ -182,7 +173,7 @@ def fit(
         "loss": loss.value,
         "kernel": kernel.value,
         "prior": theta,
-        "sampling": (drawn or Drawn.chosen).sampling,
+        "sampling": drawn or "by_class",
         **({} if folds is None else {"cv": folds}),
         "n_jobs": jobs,
         "verbose": how_verbose(),
@@ -263,15 +254,7 @@ def _write(fitted: Any, model: Path | None, report: Path | None, overwrite: bool
             write_report(fitted, report, overwrite=overwrite)
 
 
-def _said(labels: Drawn | None, sampling: Sampling | None) -> Drawn | None:
-    """What --labels says, or --sampling, as it was called before."""
-    old = None if sampling is None else Drawn.random if sampling is Sampling.single_set else Drawn.chosen
-    if labels is not None and old not in (None, labels):
-        raise typer.BadParameter(f"--labels {labels} and --sampling {sampling} contradict each other: name --labels.")
-    return labels or old
-
-
-def _facts(fitted: Fitted, drawn: Drawn | None, narrowing: Narrowing | None) -> dict[str, Any]:
+def _facts(fitted: Fitted, drawn: str | None, narrowing: Narrowing | None) -> dict[str, Any]:
     from pnulearn.cli.info import describe
 
     estimate = fitted.model.classifier.prior_estimate_

@@ -11,16 +11,15 @@ import typer
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
     Delimiter,
-    Drawn,
     Drop,
     Encoding,
     Json,
     Label,
-    LabelsDrawn,
     Missing,
     NoHeader,
     Overwrite,
     Positive,
+    Sampling,
     existing_models,
     existing_tables,
     open_table,
@@ -44,7 +43,7 @@ def label(
         str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
     ] = None,
     positive: Positive = None,
-    labels: LabelsDrawn = None,
+    sampling: Sampling = None,
     goal: Annotated[float, typer.Option(help="Wished half-width of the error's interval.")] = 0.05,
     mixture: Annotated[
         str | None,
@@ -93,7 +92,7 @@ def label(
         model=fitted,
         mixture=shares,
         goal=goal,
-        labels=(labels or Drawn.chosen).value,
+        sampling=sampling or "by_class",
         refit_every=0,
         random_state=seed,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from enum import StrEnum
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,15 +20,17 @@ if TYPE_CHECKING:
 STREAM_ABOVE = 32.0  # MB of all files: beyond, they are read in batches
 
 
-class Drawn(StrEnum):
-    """How the labelled rows came to be labelled, as people say it; in the library these are kinds of sampling."""
+SAMPLING = ("random", "by-class")
 
-    random = "random"
-    chosen = "chosen"
 
-    @property
-    def sampling(self) -> str:
-        return "single_set" if self is Drawn.random else "case_control"
+def read_sampling(text: str) -> str:
+    """How labelled rows were drawn, in the words of the library, which knows older ones as well."""
+    from pnulearn._problem.samples import read_sampling
+
+    try:
+        return read_sampling(text.replace("-", "_"))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, SAMPLING))}.") from None
 
 
 def read_prior(text: str) -> float | tuple[float, float] | str | None:
@@ -73,11 +74,11 @@ def method_name(text: str) -> str:
     return text
 
 
-def read_drawn(labels: Drawn | None, at_random: str | None) -> Drawn | None:
+def read_drawn(sampling: str | None, at_random: str | None) -> str | None:
     """How labels were drawn, if that was said: a column that marks some rows says that the others were chosen."""
-    if at_random is not None and labels is Drawn.random:
-        raise typer.BadParameter("--labels random says of all rows what --at-random says of some: name one of them.")
-    return Drawn.chosen if at_random is not None else labels
+    if at_random is not None and sampling == "random":
+        raise typer.BadParameter("--sampling random says of all rows what --at-random says of some: name one of them.")
+    return "by_class" if at_random is not None else sampling
 
 
 def read_kinds(pairs: list[str]) -> dict[str, str]:
@@ -174,9 +175,14 @@ Prior = Annotated[
         help="Share of positives in the population, or a 90 % range such as 0.1..0.3; auto estimates it.",
     ),
 ]
-LabelsDrawn = Annotated[
-    Drawn | None,
-    typer.Option("--labels", help="Were the labelled rows drawn at random, or chosen (by class, say)?"),
+Sampling = Annotated[
+    str | None,
+    typer.Option(
+        parser=read_sampling,
+        metavar="|".join(SAMPLING),
+        help="Were the labelled rows drawn at random, or chosen (by class, say)?",
+        autocompletion=lambda: list(SAMPLING),
+    ),
 ]
 Weights = Annotated[
     str | None,

@@ -11,16 +11,15 @@ from pnulearn.cli.options import (
     As,
     AtRandom,
     Delimiter,
-    Drawn,
     Drop,
     Encoding,
     File,
     Json,
     Label,
-    LabelsDrawn,
     Missing,
     NoHeader,
     Positive,
+    Sampling,
     Unlabeled,
     Weights,
     method_name,
@@ -29,6 +28,7 @@ from pnulearn.cli.options import (
     read_kinds,
 )
 
+WORDS = {"random": "random", "by_class": "chosen"}  # of answers in JSON
 FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def prior(
     positive: Positive = None,
     unlabeled: Unlabeled = None,
     method: Annotated[str, typer.Option(help="How to estimate it; auto takes the best method we know.")] = "auto",
-    labels: LabelsDrawn = None,
+    sampling: Sampling = None,
     at_random: AtRandom = None,
     weights: Weights = None,
     kinds: As = [],  # noqa: B006
@@ -61,7 +61,7 @@ def prior(
     from pnulearn.tables.origins import find_origins, read_weights
     from pnulearn.tables.scores import table_labels
 
-    drawn, wanted = read_drawn(labels, at_random), read_kinds(kinds)
+    drawn, wanted = read_drawn(sampling, at_random), read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
     found = table_labels(table, label, positive, unlabeled, remark)
     origins = find_origins(table, label, at_random, weights, drop, said=drawn is not None)
@@ -69,7 +69,7 @@ def prior(
     remarks([origins.remark] if origins.remark else [])
     weight = read_weights(table, origins.weights)
     counted = None
-    if drawn is Drawn.random:
+    if drawn == "random":
         counted = found.counts
     elif at_random is not None:
         counted = count_classes(found.codes[read_marks(table, at_random, slice(None), found.codes)])
@@ -147,26 +147,26 @@ def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
     }
 
 
-def drawn_facts(drawn: Drawn | None, estimate: PriorEstimate, counts: Any) -> dict[str, Any]:
+def drawn_facts(drawn: str | None, estimate: PriorEstimate, counts: Any) -> dict[str, Any]:
     """How labels were drawn. If nobody said it and it matters: what was assumed, and what the other answer would give.
 
     It matters if the prior of two classes is not known and both have labels, whose counts might tell it.
     """
     if drawn is not None:
-        return {"labels": drawn.value}
+        return {"labels": WORDS[drawn]}
     if estimate.mass is None or min(counts) == 0:
         return {}
     from pnulearn.priors import PriorEstimate
     from pnulearn.priors.resolve import beside_evidence
 
-    assumed = {"labels": f"{Drawn.chosen.value} (assumed)"}
+    assumed = {"labels": f"{WORDS['by_class']} (assumed)"}
     counted = PriorEstimate.of_counts(counts)
     if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
         return assumed
     other = beside_evidence([counted], [estimate])
     remark(
-        f"Labelled rows are taken as chosen (--labels chosen), which gives a prior of {_words(estimate)}. If they were "
-        f"drawn at random, pass --labels random: it would be {_words(other)}."
+        f"Labelled rows are taken as chosen by class (--sampling by-class), which gives a prior of {_words(estimate)}. "
+        f"If they were drawn at random, pass --sampling random: it would be {_words(other)}."
     )
     return assumed | {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}
 

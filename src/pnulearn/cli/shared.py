@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,16 +31,30 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes; warnings a
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Tell more: what was read, all facts, how long it took.")
 ]
+
+
+class Drawn(StrEnum):
+    """Words of --labels, the older name of --sampling."""
+
+    random = "random"
+    chosen = "chosen"
+
+    @property
+    def sampling(self) -> str:
+        return "random" if self is Drawn.random else "by_class"
+
+
+Labels = Annotated[Drawn | None, typer.Option("--labels", hidden=True, help="The older name of --sampling.")]
 ADDED: dict[str, Any] = {"config": (Config, None), "quiet": (Quiet, False), "verbose": (Verbose, False)}
 
 
 def shared(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options that all commands share."""
     signature = inspect.signature(command, eval_str=True)
+    more = ADDED | ({"labels": (Labels, None)} if "sampling" in signature.parameters else {})
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in ADDED.items()
-        if name not in signature.parameters
+        for name, (kind, default) in more.items()
     ]
 
     @wraps(command)
@@ -48,6 +63,8 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.BadParameter("--quiet and --verbose contradict each other.")
         set_loudness(Loudness.quiet if quiet else Loudness.verbose if verbose else Loudness.normal)
         tell_config(context, config)
+        if "labels" in arguments:
+            arguments["sampling"] = _merge_sampling(arguments["sampling"], arguments.pop("labels"))
         start = time.perf_counter()
         command(**arguments)
         detail(f"That took {time.perf_counter() - start:.1f} s.")
@@ -56,3 +73,11 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [first, *signature.parameters.values(), *added]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
+
+
+def _merge_sampling(sampling: str | None, labels: Drawn | None) -> str | None:
+    """What --sampling says, or --labels, as it was called before."""
+    old = None if labels is None else labels.sampling
+    if sampling is not None and old not in (None, sampling):
+        raise typer.BadParameter("--labels and --sampling contradict each other: leave --labels out.")
+    return sampling or old

@@ -13,6 +13,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._files.writing import guard_cell
+from pnulearn._problem.samples import Sampling
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM
@@ -159,8 +160,8 @@ def restore(task: Task, journal: str | Path, **options: Any) -> Labeler:
     if not Path(journal).exists():
         raise JournalError(f"There is no journal {str(journal)!r}: nothing was labelled yet.")
     events = read_journal(journal, {"classes": task.classes, **task.about})
-    labels = "random" if events and events[0].get("n_given") else "chosen"
-    labeler = Labeler(task.X, task.y, classes=task.classes, labels=labels, refit_every=0, **options)
+    sampling: Sampling = "random" if events and events[0].get("n_given") else "by_class"
+    labeler = Labeler(task.X, task.y, classes=task.classes, sampling=sampling, refit_every=0, **options)
     labeler.replay(events[1:], Path(journal).name)
     return labeler
 

@@ -90,7 +90,7 @@ def _supervised(fitted: Fitted, prior: Any) -> AnyArray:
     """
     classifier, codes = fitted.model.classifier, fitted.codes
     labeled = np.flatnonzero(codes >= 0)
-    supervised: PNUClassifier = clone(classifier).set_params(risk="pn", prior=prior, mix=None, sampling="case_control")
+    supervised: PNUClassifier = clone(classifier).set_params(risk="pn", prior=prior, mix=None, sampling="by_class")
     supervised.fit(fitted.X[labeled], Labels(classifier.classes_, codes[labeled]))
     scores = supervised.decision_function(fitted.X)
     scores[labeled] = supervised.validation_scores_

@@ -198,7 +198,7 @@ def _concerns(
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
     ways = ["give a range if you know the share roughly (--prior 0.1..0.3)"] if len(classes) == 2 else []
     if RANDOM not in prior.method:
-        ways.append("say so if the labelled rows were picked at random (--labels random)")
+        ways.append("say so if the labelled rows were picked at random (--sampling random)")
     n_labels, after = N_RANDOM, ""
     if narrowing is not None:
         n_labels, ends = narrowing.n_labels, map(percent, narrowing.interval_after)

@@ -109,8 +109,8 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
     cv : int, splitter, pairs of row numbers or None
         How many parts, or which. None trains one network on all rows for `max_epochs`, and `risk_` is None.
     sampling : str
-        "single_set" if the labelled rows were drawn at random from the population, so that U's part of a batch is drawn
-        from all rows; else "case_control".
+        "random" if the labelled rows were drawn at random from the population, so that U's part of a batch is drawn
+        from all rows; else "by_class".
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
@@ -172,7 +172,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
     max_epochs: int = 100
     patience: int = 10
     cv: Any = 5
-    sampling: Sampling = "case_control"
+    sampling: Sampling = "by_class"
     unlabeled: Any = None
     pos_label: Any = None
     device: Any = "cpu"
