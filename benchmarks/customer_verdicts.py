@@ -20,8 +20,8 @@ from messy_tables import read_rows, take
 
 from experiments.messy_tables import MessyTable, make_customers
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import reach_verdict
+from pnulearn.tables._classifier import fit_table
+from pnulearn.tables._verdict import reach_verdict
 
 N_ROWS, N_NEW = 5_000, 20_000
 N_POSITIVE, N_NEGATIVE = 25, 15

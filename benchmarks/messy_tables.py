@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from experiments.messy_tables import MAKERS, MessyTable
 from pnulearn import PNUClassifier
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 N_TRAIN, N_LABELED, N_TEST = 1_000, 100, 3_000
 RESULTS = Path(__file__).parents[1] / "results"

@@ -50,7 +50,7 @@ def write_table(folder: Path) -> None:
 
 def fit_ours(folder: Path) -> None:
     from pnulearn.tables import read_table
-    from pnulearn.tables.model import fit_table
+    from pnulearn.tables._classifier import fit_table
 
     fit_table(read_table(folder / "table.csv"), "bought", prior=PRIOR).model.save(folder / "ours.pnu")
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from pnulearn._demo import TABLE, write_table
 from pnulearn.report import write_report
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

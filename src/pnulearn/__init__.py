@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pnulearn.metrics import make_pnu_scorer as make_pnu_scorer
     from pnulearn.metrics import pnu_risk as pnu_risk
     from pnulearn.priors import estimate_prior as estimate_prior
-    from pnulearn.tables.loading import load as load
-    from pnulearn.tables.loading import save as save
+    from pnulearn.tables._loading import load as load
+    from pnulearn.tables._loading import save as save
 
 _HOMES = {
     "AutoPNU": "pnulearn._estimators.auto",
@@ -34,10 +34,10 @@ _HOMES = {
     "advise_for": "pnulearn.advice",
     "compare": "pnulearn.metrics",
     "estimate_prior": "pnulearn.priors",
-    "load": "pnulearn.tables.loading",
+    "load": "pnulearn.tables._loading",
     "make_pnu_scorer": "pnulearn.metrics",
     "pnu_risk": "pnulearn.metrics",
-    "save": "pnulearn.tables.loading",
+    "save": "pnulearn.tables._loading",
 }
 _MODULES = (
     *("advice", "baselines", "cli", "inspection", "labeling", "losses", "metrics", "onnx", "plots"),

@@ -23,8 +23,8 @@ from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn.report.columns import look_at_columns
 from pnulearn.report.sentences import say_columns
 from pnulearn.tables import read_table
-from pnulearn.tables.model import Fitted, fit_table
-from pnulearn.tables.verdict import percent, reach_verdict
+from pnulearn.tables._classifier import Fitted, fit_table
+from pnulearn.tables._verdict import percent, reach_verdict
 
 TABLE, TRUTH, REPORT = "shop.csv", "shop-truth.txt", "shop-report.html"
 N_CUSTOMERS, N_PHONED = 1_500, 100

@@ -11,8 +11,8 @@ from pnulearn.metrics._risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
 from pnulearn.priors.resolve import beside_evidence
 from pnulearn.tables import read_table
-from pnulearn.tables.loading import load_table_model
-from pnulearn.tables.scores import feature_columns, model_labels
+from pnulearn.tables._loading import load_table_model
+from pnulearn.tables._scores import feature_columns, model_labels
 
 FAST = ["--kernel", "linear", "--folds", "2"]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from pnulearn.cli import app, run
-from pnulearn.tables.loading import load_table_model
+from pnulearn.tables._loading import load_table_model
 
 COMMAND = [sys.executable, "-m", "pnulearn"]
 

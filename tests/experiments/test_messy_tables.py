@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 from experiments.messy_tables import MAKERS
 from pnulearn.cli import run
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import reach_verdict
+from pnulearn.tables._classifier import fit_table
+from pnulearn.tables._verdict import reach_verdict
 
 KINDS = {
     "customers": {

@@ -5,7 +5,7 @@ import pytest
 
 from pnulearn.report.findings import investigate
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 SCRIPT = "<script>alert('column')</script>"
 LABEL = '<img src=x onerror="alert(1)">'

@@ -7,7 +7,7 @@ from pnulearn.report.candidate import best_candidate
 from pnulearn.report.columns import column_groups, look_at_columns
 from pnulearn.report.sentences import say_columns
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from pnulearn.report.findings import investigate
 from pnulearn.report.page import render
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 
 def fit(path, n_classes=2, labels=lambda names, i: names if i < 60 else "", **options):

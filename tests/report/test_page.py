@@ -13,8 +13,8 @@ from pnulearn.priors import PriorEstimate, after_random_labels
 from pnulearn.report import write_report
 from pnulearn.report.page import context, render
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import Concern
+from pnulearn.tables._classifier import fit_table
+from pnulearn.tables._verdict import Concern
 
 SECTIONS = ["mistakes", "columns", "line", "ladder", "rows", "label", "prior", "trust", "data", "search", "cost"]
 FIGURES = [

@@ -7,7 +7,7 @@ from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.judged import judged_probability
 from pnulearn.report.thresholds import AtThreshold, cheapest, look_at_thresholds
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 
 @pytest.mark.thorough

@@ -11,11 +11,11 @@ from pnulearn._problem.labels import decode_labels
 from pnulearn._tables import batches as batches_module
 from pnulearn.report.rows import look_at_rows
 from pnulearn.tables import TableError, read_batches, read_table, read_targets
-from pnulearn.tables import drawing as drawing_module
-from pnulearn.tables.drawing import Drawing
-from pnulearn.tables.label_column import LabelCounter
-from pnulearn.tables.large import fit_batches
-from pnulearn.tables.model import fit_table
+from pnulearn.tables import _row_sampling as row_sampling
+from pnulearn.tables._classifier import fit_table
+from pnulearn.tables._label_column import LabelCounter
+from pnulearn.tables._large import fit_batches
+from pnulearn.tables._row_sampling import RowSampler
 
 pd = pytest.importorskip("pandas")
 
@@ -94,7 +94,7 @@ def test_the_number_of_threads_does_not_change_a_bit(files):
 
 
 def test_a_plan_from_a_sample_knows_counters_and_says_so(files, monkeypatch):
-    monkeypatch.setattr(drawing_module, "MOST_ROWS", 200)
+    monkeypatch.setattr(row_sampling, "MOST_ROWS", 200)
     fitted = fit_batches(read_batches(files / "t.csv", large=0), "bought", kernel="linear", prior=0.4)
     model = fitted.model
     assert model.plan.left_out["row"] == model.plan.left_out["shuffled"] == "it numbers the rows"
@@ -107,12 +107,12 @@ def test_a_plan_from_a_sample_knows_counters_and_says_so(files, monkeypatch):
 
 
 def test_rows_are_drawn_whatever_the_batches_are(files, monkeypatch):
-    monkeypatch.setattr(drawing_module, "MOST_ROWS", 50)
-    monkeypatch.setattr(drawing_module, "MOST_UNLABELED", 20)
+    monkeypatch.setattr(row_sampling, "MOST_ROWS", 50)
+    monkeypatch.setattr(row_sampling, "MOST_UNLABELED", 20)
 
     def draw(size):
         monkeypatch.setattr(batches_module, "BATCH_ROWS", size)
-        found, counter = Drawing(seed=3), LabelCounter("bought")
+        found, counter = RowSampler(seed=3), LabelCounter("bought")
         for table, _ in read_batches(files / "t.parquet", large=0):
             found.add(table, table.source, counter.add(table))
         return found.result("t")

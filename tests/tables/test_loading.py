@@ -11,8 +11,8 @@ import pnulearn
 from pnulearn._files.errors import ModelFileError
 from pnulearn.onnx import to_onnx
 from pnulearn.tables import TableError, read_table
-from pnulearn.tables.loading import load_table_model
-from pnulearn.tables.model import TableModel, fit_table
+from pnulearn.tables._classifier import TableModel, fit_table
+from pnulearn.tables._loading import load_table_model
 
 
 @pytest.fixture(scope="module")

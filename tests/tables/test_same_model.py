@@ -5,7 +5,7 @@ import pytest
 
 from pnulearn._tables.frames import as_table
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
+from pnulearn.tables._classifier import fit_table
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("python_calamine")

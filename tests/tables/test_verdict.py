@@ -6,8 +6,8 @@ import pytest
 
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import Table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import reach_verdict
+from pnulearn.tables._classifier import fit_table
+from pnulearn.tables._verdict import reach_verdict
 
 FAST = {"kernel": "linear", "cv": 3, "alpha": 0.01}
 

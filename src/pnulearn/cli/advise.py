@@ -65,7 +65,7 @@ def advise(
         return
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
-    from pnulearn.tables.scores import table_labels
+    from pnulearn.tables._scores import table_labels
 
     table = open_table(file, missing, encoding, delimiter, no_header)
     labels = table_labels(table, label, positive, unlabeled, remark)

@@ -77,10 +77,10 @@ def _label_remarks(
 ) -> list[str]:
     from pnulearn._problem.labels import decode_labels
     from pnulearn.tables import read_targets
-    from pnulearn.tables.giveaway import find_giveaways
-    from pnulearn.tables.verdict import giveaway_concerns
+    from pnulearn.tables._leakage import find_leaks
+    from pnulearn.tables._verdict import leakage_concerns
 
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
     codes = decode_labels(targets.y, pos_label=targets.positive).codes
-    giveaways = find_giveaways(plan, plan.features(table)[0], codes)
-    return targets.remarks + list(map(str, giveaway_concerns(giveaways)))
+    giveaways = find_leaks(plan, plan.features(table)[0], codes)
+    return targets.remarks + list(map(str, leakage_concerns(giveaways)))

@@ -60,7 +60,7 @@ def compare(
         raise typer.BadParameter("name two to compare, with --model FILE or --score COLUMN.")
     theta, wanted = read_prior(prior), read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
-    from pnulearn.tables.scores import table_labels
+    from pnulearn.tables._scores import table_labels
 
     labels = table_labels(table, label, positive, unlabeled, remark)
     scores = [_model_scores(table, path, labels) for path in model]
@@ -70,7 +70,7 @@ def compare(
 
 
 def _model_scores(table: Table, path: Path, labels: Labels) -> AnyArray:
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables._loading import load_table_model
 
     fitted = load_table_model(path)
     if fitted.record.fingerprint == table.fingerprint:
@@ -84,7 +84,7 @@ def _model_scores(table: Table, path: Path, labels: Labels) -> AnyArray:
 
 
 def _column_scores(table: Table, column: str, labels: Labels, threshold: float | None) -> AnyArray:
-    from pnulearn.tables.scores import score_column
+    from pnulearn.tables._scores import score_column
 
     scores, notes = score_column(table, column, labels.classes, threshold)
     remarks(notes)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pnulearn.metrics._estimate import RiskEstimate
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
-    from pnulearn.tables.model import TableModel
+    from pnulearn.tables._classifier import TableModel
 
 
 def evaluate(
@@ -98,8 +98,8 @@ def evaluate(
     batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
     streamed = batches.is_streamed
     head = batches.head() if streamed else open_table(file, missing, encoding, delimiter, no_header)
-    from pnulearn.tables.gathering import gather
-    from pnulearn.tables.origins import find_origins, read_weights
+    from pnulearn.tables._provenance import find_origins, read_weights
+    from pnulearn.tables._scores import gather
 
     fitted = None if model is None else _load(model)
     origins = find_origins(head, label, at_random, weights, drop)
@@ -141,7 +141,7 @@ def evaluate(
 
 
 def _load(path: Path) -> TableModel:
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables._loading import load_table_model
 
     return load_table_model(path)
 
@@ -162,7 +162,7 @@ def _opinions(table: Table, columns: list[str], labels: Labels) -> list[AnyArray
     if not columns:
         return None
     from pnulearn.metrics._second_model import read_opinions, take_opinions
-    from pnulearn.tables.scores import opinion_column
+    from pnulearn.tables._scores import opinion_column
 
     given = {name: opinion_column(table, name, labels.classes) for name in columns}
     return take_opinions(read_opinions(given, labels.classes, len(labels.codes)), labels.groups)
@@ -177,7 +177,7 @@ def _model_scores(
     scores: AnyArray | None = None,
 ) -> tuple[Labels, AnyArray]:
     """Labels and scores of all rows; `scores` if they are known already."""
-    from pnulearn.tables.scores import model_labels, refuse_other_positive
+    from pnulearn.tables._scores import model_labels, refuse_other_positive
 
     if fitted.record.fingerprint == table.fingerprint:
         remark("The model was fitted to this very file, so the error looks smaller than it is.", kind="warning")
@@ -194,7 +194,7 @@ def _model_scores(
 def _column_scores(
     table: Table, label: str, score: str, positive: str | None, unlabeled: str | None, threshold: float | None
 ) -> tuple[Labels, AnyArray]:
-    from pnulearn.tables.scores import score_column, table_labels
+    from pnulearn.tables._scores import score_column, table_labels
 
     labels = table_labels(table, label, positive, unlabeled, remark)
     scores, notes = score_column(table, score, labels.classes, threshold)

@@ -46,7 +46,7 @@ from pnulearn.cli.screen import learnt_from, show_verdict
 
 if TYPE_CHECKING:
     from pnulearn.priors.narrowing import Narrowing
-    from pnulearn.tables.model import Fitted
+    from pnulearn.tables._classifier import Fitted
 
 MOST_LEFT_OUT = 3  # that are told one by one
 
@@ -151,10 +151,10 @@ def fit(
     batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
     streamed = batches.is_streamed
     head = batches.head() if streamed else open_table(file, missing, encoding, delimiter, no_header)
-    from pnulearn.tables.large import fit_batches
-    from pnulearn.tables.model import MOST_UNLABELED, fit_table
-    from pnulearn.tables.origins import find_origins
-    from pnulearn.tables.verdict import reach_verdict
+    from pnulearn.tables._classifier import MOST_UNLABELED, fit_table
+    from pnulearn.tables._large import fit_batches
+    from pnulearn.tables._provenance import find_origins
+    from pnulearn.tables._verdict import reach_verdict
 
     origins = find_origins(head, label, at_random, weights, drop, said=drawn is not None)
     at_random, drop, drawn = origins.at_random, origins.drop, read_drawn(drawn, origins.at_random)

@@ -14,7 +14,7 @@ from pnulearn.cli.screen import show_verdict
 if TYPE_CHECKING:
     from pnulearn import AutoPNU
     from pnulearn._estimators.classifier import PNUClassifier
-    from pnulearn.tables.model import TableModel
+    from pnulearn.tables._classifier import TableModel
 
 
 def info(
@@ -24,8 +24,8 @@ def info(
     json: Json = False,
 ) -> None:
     """Show what a model file holds."""
-    from pnulearn.tables.loading import load_table_model
-    from pnulearn.tables.verdict import reach_verdict
+    from pnulearn.tables._loading import load_table_model
+    from pnulearn.tables._verdict import reach_verdict
 
     found = load_table_model(model)
     verdict = reach_verdict(found)

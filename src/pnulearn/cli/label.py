@@ -121,7 +121,7 @@ def _read_task(
 ) -> Any:
     """What is to be labelled, and the classifier of a model, if one is named."""
     from pnulearn.labeling.tables import read_task
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables._loading import load_table_model
 
     loaded = None if model is None else load_table_model(model)
     names = [] if classes is None else [name.strip() for name in classes.split(",")]

@@ -88,7 +88,7 @@ def read_kinds(pairs: list[str]) -> dict[str, str]:
     """
     if not pairs:
         return {}  # what is about to be refused need not wait for scikit-learn
-    from pnulearn.tables.kinds import KINDS
+    from pnulearn.tables._kinds import KINDS
 
     kinds = {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
     for name, kind in kinds.items():

@@ -31,7 +31,7 @@ from pnulearn.cli.options import (
 if TYPE_CHECKING:
     from pnulearn._tables.batches import Batches
     from pnulearn.tables import Column, Table
-    from pnulearn.tables.model import Predictions, TableModel
+    from pnulearn.tables._classifier import Predictions, TableModel
 
 
 def predict(
@@ -65,7 +65,7 @@ def predict(
     if keep and only:
         raise typer.BadParameter("--keep names columns to write and --only says none: name one of them.")
     refuse_outputs({"--out": (out, "predictions")}, overwrite, file=file, model=model)
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables._loading import load_table_model
 
     fitted = load_table_model(model)
     batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
@@ -135,7 +135,7 @@ class Predicted:
 
 def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
     """The predicted label, then the probability of the positive class, or of every class if there are more."""
-    from pnulearn.tables.model import label_text
+    from pnulearn.tables._classifier import label_text
 
     shown = range(1, 2) if len(predictions.classes) == 2 else range(len(predictions.classes))
     shares = {f"probability_{predictions.classes[k]}": predictions.probability[:, k].round(6).tolist() for k in shown}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pnulearn._problem.labels import Labels
     from pnulearn.priors import PriorEstimate
     from pnulearn.tables import Table
-    from pnulearn.tables.recognition import Excerpt
+    from pnulearn.tables._plan import Excerpt
 
 
 def prior(
@@ -57,9 +57,8 @@ def prior(
     json: Json = False,
 ) -> None:
     """Estimate the share of positives among unlabelled rows."""
-    from pnulearn.tables.marks import read_marks
-    from pnulearn.tables.origins import find_origins, read_weights
-    from pnulearn.tables.scores import table_labels
+    from pnulearn.tables._provenance import find_origins, read_marks, read_weights
+    from pnulearn.tables._scores import table_labels
 
     drawn, wanted = read_drawn(sampling, at_random), read_kinds(kinds)
     table = open_table(file, missing, encoding, delimiter, no_header)
@@ -100,7 +99,7 @@ def estimated_prior(
 ) -> PriorEstimate:
     """The prior from all usable columns of a table, and from the counts of rows labelled at random."""
     from pnulearn.priors import resolve_prior
-    from pnulearn.tables.scores import feature_columns
+    from pnulearn.tables._scores import feature_columns
 
     X = feature_columns(table, label, [name for name in drop if name], kinds, excerpt)
     return resolve_prior(method, X, labels.codes, weight, classes=labels.classes, random_state=0, random_counts=counted)
@@ -133,7 +132,7 @@ def settled_prior(
 def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
     """The prior from rows that a column marks as labelled at random, and from nothing else."""
     from pnulearn.priors import PriorEstimate
-    from pnulearn.tables.marks import read_marks
+    from pnulearn.tables._provenance import read_marks
 
     return PriorEstimate.of_counts(count_classes(labels.codes[read_marks(table, at_random, slice(None), labels.codes)]))
 

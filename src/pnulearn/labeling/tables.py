@@ -19,10 +19,10 @@ from pnulearn._tables.table import Table
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM
 from pnulearn.labeling.journal import JournalError, read_journal
 from pnulearn.labeling.labeler import Labeler
-from pnulearn.tables.model import TableModel, label_text
-from pnulearn.tables.origins import export_names
-from pnulearn.tables.plan import learn_plan
-from pnulearn.tables.targets import read_targets
+from pnulearn.tables._classifier import TableModel, label_text
+from pnulearn.tables._label_column import read_targets
+from pnulearn.tables._plan import learn_plan
+from pnulearn.tables._provenance import export_names
 
 NOT_KNOWN = "don't know"
 GIVEN = "given"

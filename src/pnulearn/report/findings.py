@@ -18,8 +18,8 @@ from pnulearn.report.over_prior import AtPrior, look_over_prior
 from pnulearn.report.reliability import Bin, group_by_probability
 from pnulearn.report.rows import RowFindings, look_at_rows
 from pnulearn.report.thresholds import AtThreshold, look_at_thresholds
-from pnulearn.tables.model import Fitted
-from pnulearn.tables.verdict import HARDLY_KNOWN, Verdict, reach_verdict
+from pnulearn.tables._classifier import Fitted
+from pnulearn.tables._verdict import HARDLY_KNOWN, Verdict, reach_verdict
 
 
 @dataclass(frozen=True)

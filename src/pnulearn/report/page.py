@@ -17,8 +17,8 @@ from pnulearn.report.findings import Findings, investigate
 from pnulearn.report.rows import AT_RANDOM
 from pnulearn.report.sentences import say_columns, say_rungs
 from pnulearn.report.thresholds import PRICES, cheapest
-from pnulearn.tables.model import Fitted
-from pnulearn.tables.verdict import percent
+from pnulearn.tables._classifier import Fitted
+from pnulearn.tables._verdict import percent
 
 MOST_CANDIDATES = 10
 SPACE = "\N{NO-BREAK SPACE}"

@@ -5,8 +5,8 @@ from pnulearn._tables.columns import Column
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.reading import read_table
 from pnulearn._tables.table import Table
-from pnulearn.tables.plan import ColumnPlan, learn_plan
-from pnulearn.tables.targets import Targets, read_targets
+from pnulearn.tables._label_column import Targets, read_targets
+from pnulearn.tables._plan import ColumnPlan, learn_plan
 
 __all__ = [
     "Batches",

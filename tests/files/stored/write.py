@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import pnulearn
 from pnulearn._tables.frames import as_table
 from pnulearn.streaming import PNUStatistics, collect_statistics, fit_statistics, make_design
-from pnulearn.tables.model import TableModel, fit_table
+from pnulearn.tables._classifier import TableModel, fit_table
 
 STORED = Path(__file__).parent
 NEW_ROWS = np.linspace(-2, 2, 20).reshape(10, 2)

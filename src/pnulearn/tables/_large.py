@@ -26,13 +26,12 @@ from pnulearn._tables.table import Table
 from pnulearn.streaming.passes import collect
 from pnulearn.streaming.sources import Source
 from pnulearn.streaming.threads import InThreads
-from pnulearn.tables.drawing import Drawing, Drawn
-from pnulearn.tables.giveaway import find_giveaways
-from pnulearn.tables.label_column import LabelCodes, LabelCounter
-from pnulearn.tables.marks import marked_rows, no_labeled
-from pnulearn.tables.model import FitRecord, Fitted, TableModel, label_text, left_out, versions
-from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
-from pnulearn.tables.recognition import MOST_CATEGORIES
+from pnulearn.tables._classifier import FitRecord, Fitted, TableModel, label_text, left_out, versions
+from pnulearn.tables._label_column import LabelCodes, LabelCounter
+from pnulearn.tables._leakage import find_leaks
+from pnulearn.tables._plan import MOST_CATEGORIES, ColumnPlan, Scaling, learn_plan
+from pnulearn.tables._provenance import marked_rows, no_labeled
+from pnulearn.tables._row_sampling import RowSampler, SampledRows
 
 Watch = Callable[[str], AbstractContextManager[Callable[[float], None]]]
 
@@ -137,7 +136,7 @@ def fit_batches(
         versions(),
         command,
         [*survey.remarks, *labels.meaning.remarks, *_sampling_remarks(fair, rows)],
-        find_giveaways(plan, sample.X, sample.codes),
+        find_leaks(plan, sample.X, sample.codes),
     )
     model = TableModel(classifier, plan, label, record)
     return Fitted(model, drawn.table, sample.X, sample.codes, rows, drawn.excerpt.numbers)
@@ -148,7 +147,7 @@ class _Survey:
     """What the first reading gathers."""
 
     labels: LabelCounter
-    drawing: Drawing
+    drawing: RowSampler
     remarks: list[str] = field(default_factory=list)
     n_marked: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))
 
@@ -168,7 +167,7 @@ class _Survey:
 def _survey(
     batches: Batches, label: str, at_random: str | None, seed: int, advance: Callable[[float], None]
 ) -> _Survey:
-    found = _Survey(LabelCounter(label), Drawing(seed))
+    found = _Survey(LabelCounter(label), RowSampler(seed))
     for table, share in batches:
         groups = found.labels.add(table)
         found.drawing.add(table, table.source, groups)
@@ -182,7 +181,7 @@ def _survey(
     return found
 
 
-def _row_sample(drawn: Drawn, plan: ColumnPlan, labels: LabelCodes) -> tuple[AnyArray, RowSample]:
+def _row_sample(drawn: SampledRows, plan: ColumnPlan, labels: LabelCodes) -> tuple[AnyArray, RowSample]:
     """Rows of the sample that the fit looks at, and their features."""
     codes = labels.codes(drawn.table)
     rows = thin(drawn.keys, codes)
@@ -190,13 +189,13 @@ def _row_sample(drawn: Drawn, plan: ColumnPlan, labels: LabelCodes) -> tuple[Any
     return rows, RowSample(plan.features(some.table)[0], codes[rows], some.keys, some.names, some.places)
 
 
-def _count_missing(fair: Drawn, plan: ColumnPlan) -> int:
+def _count_missing(fair: SampledRows, plan: ColumnPlan) -> int:
     """Empty cells of the columns in use, in proportion to those of the sample."""
     found = sum(int(fair.table.column(column.name).missing.sum()) for column in plan.columns)
     return round(found * fair.excerpt.n_rows / fair.table.n_rows)
 
 
-def _sampling_remarks(fair: Drawn, rows: AnyArray) -> Iterator[str]:
+def _sampling_remarks(fair: SampledRows, rows: AnyArray) -> Iterator[str]:
     n_rows, n_fair = fair.excerpt.n_rows, fair.table.n_rows
     yield f"Learnt from all {n_rows:,} rows, read in batches."
     if n_fair < n_rows:

@@ -24,12 +24,10 @@ from pnulearn._tables.frames import as_table
 from pnulearn._tables.table import Table
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.narrowing import Narrowing, after_random_labels
-from pnulearn.tables.giveaway import find_giveaways
-from pnulearn.tables.marks import MARKS, read_marks
-from pnulearn.tables.origins import WEIGHTS, read_weights
-from pnulearn.tables.plan import ColumnPlan, Scaling, learn_plan
-from pnulearn.tables.recognition import MOST_CATEGORIES
-from pnulearn.tables.targets import Targets, read_targets
+from pnulearn.tables._label_column import Targets, read_targets
+from pnulearn.tables._leakage import find_leaks
+from pnulearn.tables._plan import MOST_CATEGORIES, ColumnPlan, Scaling, learn_plan
+from pnulearn.tables._provenance import MARKS, WEIGHTS, read_marks, read_weights
 
 KIND = "PNUTable"
 MOST_UNLABELED = 10_000  # more of them hardly lower the variance that a few labels leave
@@ -219,7 +217,7 @@ def fit_table(
     X, _ = plan.features(table)
     X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
-    giveaways = find_giveaways(plan, X, labels.codes)
+    giveaways = find_leaks(plan, X, labels.codes)
     marked = None if at_random is None else read_marks(table, at_random, rows, labels.codes)
     classifier = _make_classifier(learner, parameters).set_params(pos_label=targets.positive, random_state=seed)
     weight = read_weights(table, weights)
