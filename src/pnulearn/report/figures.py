@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,21 +21,10 @@ from pnulearn.plots import (
 )
 from pnulearn.plots._style import COLORS
 from pnulearn.report.findings import Findings
+from pnulearn.report.svg import DPI, Axes
 
 Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # how to draw it, inches, title
 MOST_COLUMNS = 12
-INK = "#123456"  # stands for the colour of the page's text until the SVG is finished
-STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "pnulearn",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
-    "legend.labelcolor": INK,
-}
 
 
 def draw_figures(findings: Findings) -> dict[str, str]:
@@ -97,23 +84,14 @@ def _two_class_pictures(findings: Findings) -> dict[str, Picture]:
 
 def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], title: str) -> str:
     """Draw on fresh axes and return an SVG element whose ids are unique on the page."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure.subplots())
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'((?:xlink:)?href="#|url\(#)', rf"\g<1>{name}-", svg)
-    opening = rf'<svg viewBox="\1" role="img" aria-label="{title}">'
-    return re.sub(r'<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, svg, count=1)
+    axes = Axes(size)
+    draw(axes)
+    inside = axes.render().replace('id="clip"', f'id="{name}-clip"').replace("url(#clip)", f"url(#{name}-clip)")
+    width, height = (DPI * one for one in size)
+    return (
+        f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{title}" fill="currentColor" '
+        f'font-family="DejaVu Sans, Verdana, sans-serif">{inside}</svg>'
+    )
 
 
 def _draw_rungs(findings: Findings, ax: Any) -> None:
