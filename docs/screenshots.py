@@ -11,10 +11,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from pnulearn import TableClassifier
 from pnulearn._demo import TABLE, write_table
 from pnulearn.report import write_report
-from pnulearn.tables import read_table
-from pnulearn.tables._classifier import fit_table
 
 STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -42,7 +41,7 @@ def main() -> None:
     command = "pnulearn fit shop.csv --label renews --labels random --model shop.pnu --report report.html"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         write_table(Path(folder))
-        fitted = fit_table(read_table(Path(folder) / TABLE), "renews", sampling="random", command=command)
+        fitted = TableClassifier(sampling="random").fit(Path(folder) / TABLE, "renews", command=command).fitted_
         report = Path(folder) / "report.html"
         write_report(fitted, report)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)

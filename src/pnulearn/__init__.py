@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pnulearn._estimators.prior_adjusted import PriorAdjusted
     from pnulearn._problem.folds import PNUStratifiedGroupKFold as PNUStratifiedGroupKFold
     from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
+    from pnulearn._table_classifier import TableClassifier as TableClassifier
     from pnulearn.advice import advise as advise
     from pnulearn.advice import advise_for as advise_for
     from pnulearn.metrics import compare as compare
@@ -30,6 +31,7 @@ _HOMES = {
     "PNUStratifiedGroupKFold": "pnulearn._problem.folds",
     "PNUStratifiedKFold": "pnulearn._problem.folds",
     "PriorAdjusted": "pnulearn._estimators.prior_adjusted",
+    "TableClassifier": "pnulearn._table_classifier",
     "advise": "pnulearn.advice",
     "advise_for": "pnulearn.advice",
     "compare": "pnulearn.metrics",
@@ -52,6 +54,7 @@ __all__ = [
     "PNUStratifiedGroupKFold",
     "PNUStratifiedKFold",
     "PriorAdjusted",
+    "TableClassifier",
     "__version__",
     "advise",
     "advise_for",

@@ -8,9 +8,9 @@ from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.auto import LEARNERS
 from pnulearn._learning.settings import CHOICES
 from pnulearn._problem.samples import Sampling
-from pnulearn.cli.fit import Kernel, Learner, Loss, Risk
 from pnulearn.cli.options import SAMPLING, read_sampling
 from pnulearn.losses import LOSSES
+from pnulearn.tables._options import Kernel, Learner, Loss, Risk
 
 TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
 
@@ -26,7 +26,7 @@ TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
     ids=["loss", "kernel", "risk", "learner"],
 )
 def test_the_command_line_offers_what_the_registry_holds(offered, known):
-    assert sorted(choice.value for choice in offered) == sorted(known)
+    assert sorted(get_args(offered)) == sorted(known)
 
 
 def test_words_of_sampling_are_those_of_the_library():

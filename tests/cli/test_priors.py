@@ -11,8 +11,9 @@ from pnulearn.metrics._risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
 from pnulearn.priors.resolve import beside_evidence
 from pnulearn.tables import read_table
+from pnulearn.tables._evaluation import model_labels
 from pnulearn.tables._loading import load_table_model
-from pnulearn.tables._scores import feature_columns, model_labels
+from pnulearn.tables._plan import learn_plan
 
 FAST = ["--kernel", "linear", "--folds", "2"]
 
@@ -89,7 +90,8 @@ def test_a_column_marks_rows_that_were_labelled_at_random(capsys, marked):
     facts = as_json(capsys, "prior", marked, "-l", "bought", "--at-random", "audit")
     table = read_table(marked)
     y = np.array([row[4] or None for row in table.rows()], dtype=object)
-    scores = estimate_prior(feature_columns(table, "bought", ["audit"]), y, pos_label="yes", random_state=0)
+    X, _ = learn_plan(table, without={"bought": "the label", "audit": "by request"}).features(table)
+    scores = estimate_prior(X, y, pos_label="yes", random_state=0)
     expected = beside_evidence([PriorEstimate.of_counts([5, 1])], [scores])
     assert facts["prior"] == pytest.approx(expected.value)
     model = marked.parent / "marked.pnu"

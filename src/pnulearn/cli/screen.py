@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pnulearn.cli.console import in_options
 
 if TYPE_CHECKING:
-    from pnulearn.tables._classifier import TableModel
+    from pnulearn.tables._model import TableModel
     from pnulearn.tables._verdict import Verdict
 
 MOST_CLASSES = 4  # whose rows are counted by name

@@ -1,6 +1,7 @@
 """What every command has: how much it says, and options that stand in a file.
 
-A command is a plain function. `shared` adds --config, --quiet and --verbose to it, which mean the same everywhere.
+A command is a plain function. `shared` adds --config, --quiet and --verbose to it, which mean the same everywhere, and
+an option for every field of `TableOptions` that its parameter `options` asks for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Annotated, Any
 import typer
 
 from pnulearn.cli.config import tell_config, use_config
-from pnulearn.cli.console import Loudness, detail, set_loudness
+from pnulearn.cli.console import Loudness, detail, how_verbose, listen, set_loudness
+from pnulearn.cli.options import option_parameters, read_options
 
 Config = Annotated[
     Path | None,
@@ -51,6 +53,7 @@ ADDED: dict[str, Any] = {"config": (Config, None), "quiet": (Quiet, False), "ver
 def shared(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options that all commands share."""
     signature = inspect.signature(command, eval_str=True)
+    signature, fields = _expand(signature)
     more = ADDED | ({"labels": (Labels, None)} if "sampling" in signature.parameters else {})
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -65,6 +68,10 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         tell_config(context, config)
         if "labels" in arguments:
             arguments["sampling"] = _merge_sampling(arguments["sampling"], arguments.pop("labels"))
+        if fields:
+            values = {name: arguments.pop(name) for name in fields}
+            arguments["options"] = read_options(values, verbose=how_verbose())
+        listen()
         start = time.perf_counter()
         command(**arguments)
         detail(f"That took {time.perf_counter() - start:.1f} s.")
@@ -73,6 +80,18 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [first, *signature.parameters.values(), *added]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
+
+
+def _expand(signature: inspect.Signature) -> tuple[inspect.Signature, list[str]]:
+    """The signature with parameters for fields instead of `options`, and the names of these fields."""
+    asked = signature.parameters.get("options")
+    if asked is None:
+        return signature, []
+    made = list(option_parameters(getattr(asked.annotation, "__metadata__", ())))
+    kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in signature.parameters.values()]
+    place = list(signature.parameters).index("options")
+    parameters = [*kept[:place], *made, *kept[place + 1 :]]
+    return signature.replace(parameters=parameters), [one.name for one in made]
 
 
 def _merge_sampling(sampling: str | None, labels: Drawn | None) -> str | None:

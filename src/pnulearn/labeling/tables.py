@@ -19,10 +19,10 @@ from pnulearn._tables.table import Table
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM
 from pnulearn.labeling.journal import JournalError, read_journal
 from pnulearn.labeling.labeler import Labeler
-from pnulearn.tables._classifier import TableModel, label_text
-from pnulearn.tables._label_column import read_targets
+from pnulearn.tables._label_column import label_text, read_targets
+from pnulearn.tables._model import TableModel
 from pnulearn.tables._plan import learn_plan
-from pnulearn.tables._provenance import export_names
+from pnulearn.tables._provenance import columns_without, export_names
 
 NOT_KNOWN = "don't know"
 GIVEN = "given"
@@ -135,7 +135,7 @@ def _features(table: Table, label: str, model: TableModel | None, drop: Sequence
     """What a model learns from; nothing where no column can be learnt from, as in a table of pictures."""
     if model is not None:
         return model.plan.features(table)
-    without = dict.fromkeys(drop, "by request") | ({label: "the label"} if label in table.names else {})
+    without = columns_without(label if label in table.names else None, drop)
     for name in drop:
         table.refuse_absent(name)
     try:

@@ -15,7 +15,7 @@ from pnulearn._problem.labels import Labels
 from pnulearn.inspection._importance import estimate_rise
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.candidate import as_given, best_candidate
-from pnulearn.tables._classifier import Fitted
+from pnulearn.tables._model import Fitted
 
 ALONE = " alone"  # ends the name of a learner without the others
 FEWEST = 2  # labelled rows of every class that a supervised model needs

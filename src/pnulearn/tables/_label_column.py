@@ -60,8 +60,8 @@ def read_targets(
     table: Table,
     label: str,
     *,
-    positive: str | None = None,
-    unlabeled: str | None = None,
+    positive: Any = None,
+    unlabeled: Any = None,
     known: Sequence[Any] = (),
 ) -> Targets:
     """Labels from a column. Empty cells are unlabelled, and so are cells equal to `unlabeled`.
@@ -79,11 +79,12 @@ def read_meaning(
     cells: Counter[Any],
     source: str,
     *,
-    positive: str | None = None,
-    unlabeled: str | None = None,
+    positive: Any = None,
+    unlabeled: Any = None,
     known: Sequence[Any] = (),
 ) -> Meaning:
     """The meaning of the distinct cells of a column, None among them if some are empty, and how many rows have each."""
+    positive, unlabeled = (None if one is None else label_text(one) for one in (positive, unlabeled))
     filled = Counter({cell: count for cell, count in cells.items() if cell is not None})
     spelt, joined = _join_spellings(label, filled, known)
     counts: Counter[Any] = Counter()
@@ -164,6 +165,11 @@ def label_cells(column: Column) -> list[Any]:
     return [None if np.isnan(value) else kind(value) for value in column.values]
 
 
+def label_text(label: Any) -> str:
+    """A label as it would stand in a table."""
+    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
+
+
 def match_label(text: str, values: Any) -> Any:
     """The value that a person means by `text`, or None: "1" and "1.0" are the number 1, "True" is true."""
     distinct = {value for value in values if value is not None}
@@ -226,9 +232,7 @@ class LabelCounter:
         numbers = {cell: number for number, cell in enumerate(self._counts)}
         return np.array([numbers.get(cell, -1) for cell in cells], dtype=int)[places]
 
-    def read(
-        self, source: str, *, positive: str | None, unlabeled: str | None, known: AnyArray | None = None
-    ) -> LabelCodes:
+    def read(self, source: str, *, positive: Any, unlabeled: Any, known: AnyArray | None = None) -> LabelCodes:
         """What the cells mean, by the rules for whole tables; `known` are the classes of a model."""
         import pyarrow as pa
 

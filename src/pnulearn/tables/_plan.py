@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,10 @@ from pnulearn.tables._kinds import (
     often_missing,
     refuse_infinity,
 )
-
-Scaling = Literal["standard", "minmax", "none"]
+from pnulearn.tables._options import MOST_CATEGORIES, Scaling
+from pnulearn.tables._provenance import NAMED
 
 MOSTLY_NUMBERS = 0.8
-MOST_CATEGORIES = 50  # beyond, categories share features
 WORDS_OF_TEXT = 3  # cells of more words, on average, are sentences rather than names
 FEWEST_NUMBERED = 20  # rows before whole numbers without a gap or a repetition are taken for an identifier
 _IDENTIFIER = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|key|index|nr|no|number|nummer)$|(?<=[a-z])(Id|ID|Nr)$")
@@ -62,6 +61,11 @@ class ColumnPlan:
     def kinds(self) -> dict[str, str]:
         """The kind of every column that is used."""
         return {column.name: kind_of(column) for column in self.columns}
+
+    @property
+    def unusable(self) -> dict[str, str]:
+        """Columns that were left out for what they hold, not because somebody named them, with the reasons."""
+        return {name: reason for name, reason in self.left_out.items() if reason not in NAMED}
 
     @property
     def fates(self) -> dict[str, str]:
@@ -250,3 +254,19 @@ def _recognize_text(column: Column, n_present: int, most_categories: int) -> str
     if mostly_different:
         raise Unusable(f"an identifier or a name ({n_levels} different values)")
     return "codes"
+
+
+def describe_columns(table: Table, plan: ColumnPlan) -> list[dict[str, Any]]:
+    """A row per column: its kind, features, missing cells, and what becomes of it."""
+    n_features = {column.name: len(column.feature_names) for column in plan.columns}
+    kinds, fates = plan.kinds, plan.fates
+    return [
+        {
+            "column": name,
+            "kind": kinds.get(name, "-"),
+            "features": n_features.get(name, 0),
+            "missing": int(table.column(name).missing.sum()) if name in kinds else 0,
+            "treatment": fates[name],
+        }
+        for name in table.names
+    ]

@@ -14,6 +14,8 @@ from pnulearn.tables._kinds import read_flags
 
 WEIGHTS = "holds weights of rows"
 MARKS = "marks rows labelled at random"
+DROPPED, LABEL = "by request", "the label"
+NAMED = (WEIGHTS, MARKS, DROPPED, LABEL)  # reasons to leave out a column that somebody named
 
 
 class Origins(NamedTuple):
@@ -46,6 +48,14 @@ def find_origins(
         remark = f"Columns {marks!r} and {weight!r}, which `pnulearn label` wrote, say how rows were chosen and weigh."
         return Origins(marks, weight, [*drop, origin], remark)
     return Origins(at_random, weights, list(drop))
+
+
+def columns_without(
+    label: str | None, drop: Sequence[str], at_random: str | None = None, weights: str | None = None
+) -> dict[str, str]:
+    """Columns that are no features, with the reasons."""
+    named = {at_random: MARKS, label: LABEL, weights: WEIGHTS}
+    return dict.fromkeys(drop, DROPPED) | {name: reason for name, reason in named.items() if name is not None}
 
 
 def read_weights(table: Table, name: str | None) -> AnyArray | None:

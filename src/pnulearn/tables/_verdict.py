@@ -17,7 +17,7 @@ from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import Quality, judge_decisions
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.narrowing import Narrowing
-from pnulearn.tables._classifier import TableModel
+from pnulearn.tables._model import TableModel
 
 HARDLY_ANY = 0.1  # of the rows that should be called so
 HARDLY_KNOWN = 0.3  # width of the prior's interval
