@@ -92,7 +92,7 @@ def judge(name: str, prior: float, n_labels: int, sampling: str, draw: int) -> d
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         belief = estimate_prior(X[places], known, random_state=0)
-        if sampling == "random":  # as pnu_risk(..., sampling="single_set") does
+        if sampling == "random":  # as pnu_risk(..., sampling="random") does
             belief = PriorEstimate.of_counts([(known == 0).sum(), (known == 1).sum()]).combine(belief)
     answer: dict = {"prior_interval": [belief.low, belief.high]}
     for model, score in zip(MODELS, scores, strict=True):

@@ -19,9 +19,9 @@ import numpy as np
 from messy_tables import read_rows, take
 
 from experiments.messy_tables import MessyTable, make_customers
+from pnulearn import TableClassifier
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import reach_verdict
+from pnulearn.tables._verdict import reach_verdict
 
 N_ROWS, N_NEW = 5_000, 20_000
 N_POSITIVE, N_NEGATIVE = 25, 15
@@ -37,7 +37,7 @@ def one_fit(table: MessyTable, new: MessyTable, draw: int, way: str, folder: Pat
     table.write(folder / "customers.csv", np.concatenate(chosen))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a doubted prior stands in the verdict
-        fitted = fit_table(read_table(folder / "customers.csv"), table.label, prior=WAYS[way], seed=draw)
+        fitted = TableClassifier(prior=WAYS[way], random_state=draw).fit(folder / "customers.csv", table.label).fitted_
     verdict = reach_verdict(fitted.model, fitted.narrow_prior())
     called = fitted.model.predict(read_table(folder / "new.csv")).labels == table.words[1]
     found = verdict.quality

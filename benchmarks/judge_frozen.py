@@ -270,7 +270,7 @@ def ppi_block(accuracy: str, prior: float, n: int, block: int) -> Iterator[dict[
         value = ppi_mean_pointestimate(*parts)
         found["ppi_py"].append((low[0] <= truth <= high[0], float(value[0]) - truth, high[0] - low[0]))
         if 0 < np.nansum(y) < n:
-            ours = pnu_risk(y, score[rows], helper=opinion, sampling="single_set")
+            ours = pnu_risk(y, score[rows], helper=opinion, sampling="random")
             found["pnu_risk"].append((ours.low <= truth <= ours.high, ours.value - truth, ours.high - ours.low))
     for name, rows in found.items():
         values = np.array(rows, dtype=float).reshape(-1, 3)

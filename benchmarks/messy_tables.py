@@ -23,9 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from experiments.messy_tables import MAKERS, MessyTable
-from pnulearn import PNUClassifier
+from pnulearn import PNUClassifier, TableClassifier
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 N_TRAIN, N_LABELED, N_TEST = 1_000, 100, 3_000
 RESULTS = Path(__file__).parents[1] / "results"
@@ -68,7 +67,7 @@ def one_draw(name: str, seed: int, folder: Path) -> tuple[float, float, float]:
     part, rest = take(whole, train), take(whole, test)
     part.write(folder / "train.csv", labeled)
     rest.write(folder / "test.csv", np.array([], dtype=int))
-    fitted = fit_table(read_table(folder / "train.csv"), whole.label, prior=prior)
+    fitted = TableClassifier(prior=prior).fit(folder / "train.csv", whole.label).fitted_
     answers = fitted.model.predict(read_table(folder / "test.csv")).labels == whole.words[1]
     pipeline = by_hand(name)
     y = np.full(N_TRAIN, np.nan)

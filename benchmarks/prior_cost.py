@@ -124,7 +124,6 @@ def _label_at_random(rng: np.random.Generator, prior: float, n_labels: int) -> A
 
 def solve(X: Array, known: Array, X_test: Array, y_test: Array, prior: float, sampling: str) -> dict:
     """Errors, stated risks and prior intervals of every way to deal with the prior."""
-    how = "single_set" if sampling == "random" else "case_control"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ways = {"known": prior, "new": None}
@@ -133,7 +132,8 @@ def solve(X: Array, known: Array, X_test: Array, y_test: Array, prior: float, sa
         else:
             ways["range"] = (max(prior - RANGE, 0.005), min(prior + RANGE, 0.995))
         fits = {
-            way: PNUClassifier(prior=given, sampling=how, random_state=0).fit(X, known) for way, given in ways.items()
+            way: PNUClassifier(prior=given, sampling=sampling, random_state=0).fit(X, known)
+            for way, given in ways.items()
         }
     return {way: judge(model, X_test, y_test, prior) for way, model in fits.items()}
 

@@ -49,10 +49,9 @@ def write_table(folder: Path) -> None:
 
 
 def fit_ours(folder: Path) -> None:
-    from pnulearn.tables import read_table
-    from pnulearn.tables.model import fit_table
+    from pnulearn import TableClassifier
 
-    fit_table(read_table(folder / "table.csv"), "bought", prior=PRIOR).model.save(folder / "ours.pnu")
+    TableClassifier(prior=PRIOR).fit(folder / "table.csv", "bought").save(folder / "ours.pnu")
 
 
 def predict_ours(folder: Path) -> None:

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from pnulearn import TableClassifier
 from pnulearn._demo import TABLE, write_table
 from pnulearn.report import write_report
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -39,10 +38,10 @@ def shoot(browser: Browser, address: str, name: str) -> None:
 
 
 def main() -> None:
-    command = "pnulearn fit shop.csv --label renews --labels random --model shop.pnu --report report.html"
+    command = "pnulearn fit shop.csv --label renews --sampling random --model shop.pnu --report report.html"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         write_table(Path(folder))
-        fitted = fit_table(read_table(Path(folder) / TABLE), "renews", sampling="single_set", command=command)
+        fitted = TableClassifier(sampling="random").fit(Path(folder) / TABLE, "renews", command=command).fitted_
         report = Path(folder) / "report.html"
         write_report(fitted, report)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)

@@ -44,7 +44,7 @@ def _one_thread():
 def descend(X, y, eta, prior, sampling, rate, steps):
     """Weights and intercept after steps of nnPNU with the sigmoid loss on all rows, as the literature writes it."""
     codes = np.nan_to_num(y, nan=-1)
-    groups = [X[codes == 1], X[codes == 0], X if sampling == "single_set" else X[codes == -1]]
+    groups = [X[codes == 1], X[codes == 0], X if sampling == "random" else X[codes == -1]]
     if eta < 0:  # NU is PU with the classes in each other's place
         w, b = descend(X, np.where(np.isnan(y), y, 1 - y), -eta, 1 - prior, sampling, rate, steps)
         return -w, -b
@@ -64,14 +64,14 @@ def descend(X, y, eta, prior, sampling, rate, steps):
     return w, b
 
 
-@pytest.mark.parametrize("sampling", ["case_control", "single_set"])
+@pytest.mark.parametrize("sampling", ["by_class", "random"])
 @pytest.mark.parametrize("eta, prior", [(0.6, 0.3), (-0.6, 0.3), (1.0, 0.9), (0.0, 0.5)])
 def test_full_batches_are_gradient_descent_written_out(eta, prior, sampling):
     """With all rows in every batch; prior 0.9 is far too great, so that the non-negative rule steps back."""
     linear = torch.nn.Linear(2, 1, dtype=torch.float64)
     torch.nn.init.zeros_(linear.weight)
     torch.nn.init.zeros_(linear.bias)
-    n_population = N if sampling == "single_set" else N - N_LABELED
+    n_population = N if sampling == "random" else N - N_LABELED
     model = PNUNetClassifier(
         network=linear,
         prior=prior,
@@ -87,9 +87,9 @@ def test_full_batches_are_gradient_descent_written_out(eta, prior, sampling):
     assert_allclose(model.decision_function(X), X @ w + b, rtol=1e-9, atol=1e-12)
 
 
-def test_single_set_batches_draw_u_from_all_rows_and_stay_unbiased():
+def test_batches_of_labels_at_random_draw_u_from_all_rows_and_stay_unbiased():
     codes = np.nan_to_num(Y, nan=-1).astype(int)
-    sampler = PNUBatchSampler(codes, (6, 6, 50), sampling="single_set", random_state=0)
+    sampler = PNUBatchSampler(codes, (6, 6, 50), sampling="random", random_state=0)
     batches = np.array(list(sampler))
     assert sampler.batch_codes.tolist() == [1] * 6 + [0] * 6 + [-1] * 50
     assert (codes[batches[:, :6]] == 1).all()
@@ -252,7 +252,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
         ({"optimizer": "rmsprop"}, ValueError, "optimizer must be one of 'adam', 'adamw', 'sgd'"),
         ({"optimizer": list}, TypeError, "must return a torch optimiser, got list"),
         ({"risk": "ssl"}, ValueError, "risk must be one of"),
-        ({"sampling": "all"}, ValueError, "sampling must be one of 'case_control', 'single_set'"),
+        ({"sampling": "all"}, ValueError, "sampling must be 'random'"),
         ({"mix": 2}, ValueError, "mix must be a number between -1 and 1, got 2"),
         ({"loss": "zero_one"}, ValueError, "cannot train a network"),
         ({"nonnegative": "max"}, ValueError, "True, False or 'abs'"),

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from pnulearn._estimators.prior_adjusted import PriorAdjusted
     from pnulearn._problem.folds import PNUStratifiedGroupKFold as PNUStratifiedGroupKFold
     from pnulearn._problem.folds import PNUStratifiedKFold as PNUStratifiedKFold
+    from pnulearn._table_classifier import TableClassifier as TableClassifier
     from pnulearn.advice import advise as advise
     from pnulearn.advice import advise_for as advise_for
     from pnulearn.metrics import compare as compare
     from pnulearn.metrics import make_pnu_scorer as make_pnu_scorer
     from pnulearn.metrics import pnu_risk as pnu_risk
     from pnulearn.priors import estimate_prior as estimate_prior
-    from pnulearn.tables.loading import load as load
-    from pnulearn.tables.loading import save as save
+    from pnulearn.tables._loading import load as load
+    from pnulearn.tables._loading import save as save
 
 _HOMES = {
     "AutoPNU": "pnulearn._estimators.auto",
@@ -30,14 +31,15 @@ _HOMES = {
     "PNUStratifiedGroupKFold": "pnulearn._problem.folds",
     "PNUStratifiedKFold": "pnulearn._problem.folds",
     "PriorAdjusted": "pnulearn._estimators.prior_adjusted",
+    "TableClassifier": "pnulearn._table_classifier",
     "advise": "pnulearn.advice",
     "advise_for": "pnulearn.advice",
     "compare": "pnulearn.metrics",
     "estimate_prior": "pnulearn.priors",
-    "load": "pnulearn.tables.loading",
+    "load": "pnulearn.tables._loading",
     "make_pnu_scorer": "pnulearn.metrics",
     "pnu_risk": "pnulearn.metrics",
-    "save": "pnulearn.tables.loading",
+    "save": "pnulearn.tables._loading",
 }
 _MODULES = (
     *("advice", "baselines", "cli", "inspection", "labeling", "losses", "metrics", "onnx", "plots"),
@@ -52,6 +54,7 @@ __all__ = [
     "PNUStratifiedGroupKFold",
     "PNUStratifiedKFold",
     "PriorAdjusted",
+    "TableClassifier",
     "__version__",
     "advise",
     "advise_for",

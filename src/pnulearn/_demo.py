@@ -20,11 +20,10 @@ from sklearn.preprocessing import minmax_scale
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._table_classifier import TableClassifier
 from pnulearn.report.columns import look_at_columns
 from pnulearn.report.sentences import say_columns
-from pnulearn.tables import read_table
-from pnulearn.tables.model import Fitted, fit_table
-from pnulearn.tables.verdict import percent, reach_verdict
+from pnulearn.tables._verdict import percent
 
 TABLE, TRUTH, REPORT = "shop.csv", "shop-truth.txt", "shop-report.html"
 N_CUSTOMERS, N_PHONED = 1_500, 100
@@ -112,24 +111,22 @@ def _message(rng: np.random.Generator, mood: float) -> str:
 def _show_shop() -> None:
     truth = write_table(Path())
     print(f"A shop has {len(truth):,} customers. It phoned 100 of them, picked at random: would they renew?")
-    print(f"$ pnulearn fit {TABLE} --label renews --labels random --report {REPORT}\n")
-    fitted = fit_table(read_table(TABLE), "renews", sampling="single_set", command=f"pnulearn fit {TABLE} ...")
-    print(reach_verdict(fitted.model, fitted.narrow_prior()).headline)
-    print(say_columns(look_at_columns(fitted).importances))
-    unseen = fitted.codes < 0
-    predicted = fitted.model.predict(fitted.table).labels == "yes"
+    print(f"$ pnulearn fit {TABLE} --label renews --sampling random --report {REPORT}\n")
+    model = TableClassifier(sampling="random").fit(TABLE, "renews", command=f"pnulearn fit {TABLE} ...")
+    print(model.verdict_.headline)
+    print(say_columns(look_at_columns(model.fitted_).importances))
+    unseen = model.fitted_.codes < 0
+    predicted = model.predict(TABLE) == "yes"
     print(
         f"The truth, which the model never saw: it errs on {percent(np.mean(predicted[unseen] != truth[unseen]))} of "
         f"the {unseen.sum():,} customers who were not phoned."
     )
-    _write_report(fitted)
+    _write_report(model)
 
 
-def _write_report(fitted: Fitted) -> None:
+def _write_report(model: TableClassifier) -> None:
     try:
-        from pnulearn.report import write_report
-
-        write_report(fitted, REPORT)
+        model.report(REPORT)
     except (ImportError, OSError) as error:
         print(f"No report was written: {error}\n")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf, isfinite, isinf
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._html import show_facts
 from pnulearn._machine import import_extra
+from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_width, read_error_rates
 from pnulearn.metrics._scorer import decode_for
 from pnulearn.priors.narrowing import Narrowing, after_random_labels
@@ -182,7 +183,7 @@ def advise(
     *,
     error_rates: tuple[float, float] | None = None,
     width: float | None = None,
-    drawn: Literal["by_class", "random"] = "by_class",
+    sampling: Sampling = "by_class",
 ) -> Advice:
     """Which of PN, PU, NU and PNU is promising for these sample sizes, and what to label next.
 
@@ -204,7 +205,7 @@ def advise(
         Shares of positives and of negatives that the model gets wrong.
     width : float, optional
         Wished width of the 95 % interval of the error; `Advice.needed` then says how many labels it takes.
-    drawn : "by_class" or "random"
+    sampling : "by_class" or "random"
         How these labels are to be drawn.
 
     Examples
@@ -240,7 +241,7 @@ def advise(
         narrowing=after_random_labels(belief),
         needed=None
         if width is None
-        else labels_for_width(width, belief, error_rates=rates, n_unlabeled=sizes[2], drawn=drawn),
+        else labels_for_width(width, belief, error_rates=rates, n_unlabeled=sizes[2], sampling=sampling),
     )
 
 

@@ -1,13 +1,16 @@
 """Names that the command line repeats are those of the registries."""
 
+from typing import get_args
+
 import pytest
 
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.auto import LEARNERS
 from pnulearn._learning.settings import CHOICES
-from pnulearn.cli.fit import Kernel, Learner, Loss, Risk, Sampling
-from pnulearn.cli.options import Drawn
+from pnulearn._problem.samples import Sampling
+from pnulearn.cli.options import SAMPLING, read_sampling
 from pnulearn.losses import LOSSES
+from pnulearn.tables._options import Kernel, Learner, Loss, Risk
 
 TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
 
@@ -18,14 +21,13 @@ TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
         (Loss, TRAINABLE),
         (Kernel, KERNELS),
         (Risk, CHOICES["risk"]),
-        (Sampling, CHOICES["sampling"]),
         (Learner, [*LEARNERS, "auto"]),
     ],
-    ids=["loss", "kernel", "risk", "sampling", "learner"],
+    ids=["loss", "kernel", "risk", "learner"],
 )
 def test_the_command_line_offers_what_the_registry_holds(offered, known):
-    assert sorted(choice.value for choice in offered) == sorted(known)
+    assert sorted(get_args(offered)) == sorted(known)
 
 
-def test_both_answers_to_how_labels_were_drawn_are_kinds_of_sampling():
-    assert sorted(answer.sampling for answer in Drawn) == sorted(CHOICES["sampling"])
+def test_words_of_sampling_are_those_of_the_library():
+    assert set(map(read_sampling, SAMPLING)) == set(get_args(Sampling))

@@ -7,7 +7,7 @@ from tests.cli.conftest import write_customers
 
 from pnulearn._tables import batches as batches_module
 from pnulearn.cli import run
-from pnulearn.tables.drawing import Drawing
+from pnulearn.tables._row_sampling import RowSampler
 
 FIT = ["--label", "bought", "--prior", "0.4", "--folds", "3", "--set", "bandwidth=3", "--set", "centers=40"]
 STREAMED = ["--stream-above", "0"]
@@ -80,7 +80,7 @@ def test_evaluate_draws_no_rows_if_nobody_has_to_estimate_the_prior(fresh, capsy
     def refuse(*args):
         raise AssertionError("rows were drawn")
 
-    monkeypatch.setattr(Drawing, "add", refuse)
+    monkeypatch.setattr(RowSampler, "add", refuse)
     assert run(["evaluate", str(fresh), "--label", "bought", *known, *STREAMED]) == 0
     assert run(["evaluate", str(fresh), "--label", "bought", *known[:2], *STREAMED]) != 0
     assert "rows were drawn" in capsys.readouterr().err

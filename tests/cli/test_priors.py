@@ -11,8 +11,9 @@ from pnulearn.metrics._risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
 from pnulearn.priors.resolve import beside_evidence
 from pnulearn.tables import read_table
-from pnulearn.tables.loading import load_table_model
-from pnulearn.tables.scores import feature_columns, model_labels
+from pnulearn.tables._evaluation import model_labels
+from pnulearn.tables._loading import load_table_model
+from pnulearn.tables._plan import learn_plan
 
 FAST = ["--kernel", "linear", "--folds", "2"]
 
@@ -45,8 +46,8 @@ def marked(customers):
 
 
 def test_a_range_is_what_it_is_in_python(capsys, few):
-    facts = as_json(capsys, "fit", few, "-l", "bought", "--prior", "0.2..0.4", "--labels", "chosen", *FAST)
-    wide = as_json(capsys, "fit", few, "-l", "bought", "--labels", "chosen", *FAST)
+    facts = as_json(capsys, "fit", few, "-l", "bought", "--prior", "0.2..0.4", "--sampling", "by-class", *FAST)
+    wide = as_json(capsys, "fit", few, "-l", "bought", "--sampling", "by-class", *FAST)
     width, free = (high - low for low, high in (facts["prior_interval"], wide["prior_interval"]))
     assert width < 0.2 < free
     assert facts["labels"] == "chosen"
@@ -54,15 +55,16 @@ def test_a_range_is_what_it_is_in_python(capsys, few):
 
 
 def test_labels_drawn_at_random_are_counted(capsys, customers):
-    drawn = as_json(capsys, "prior", customers, "-l", "bought", "--labels", "random")
+    drawn = as_json(capsys, "prior", customers, "-l", "bought", "--sampling", "random")
     assumed = as_json(capsys, "prior", customers, "-l", "bought")
     assert (drawn["labels"], assumed["labels"]) == ("random", "chosen (assumed)")
     assert assumed["if_random"] == {"prior": drawn["prior"], "interval": drawn["interval"]}
     assert drawn["prior"] > assumed["prior"]  # 30 of 50 labels are positive
-    fitted = as_json(capsys, "fit", customers, "-l", "bought", "--labels", "random", *FAST)
-    older = as_json(capsys, "fit", customers, "-l", "bought", "--sampling", "single_set", *FAST)
+    fitted = as_json(capsys, "fit", customers, "-l", "bought", "--sampling", "random", *FAST)
     assert fitted["prior"] == pytest.approx(drawn["prior"], abs=1e-9)
-    assert older["validation_error"] == fitted["validation_error"]
+    for older in (["--labels", "random"], ["--sampling", "single_set"], ["--sampling", "random", "--labels", "random"]):
+        same = as_json(capsys, "fit", customers, "-l", "bought", *older, *FAST)
+        assert (same["labels"], same["validation_error"]) == ("random", fitted["validation_error"])
     assert as_json(capsys, "fit", customers, "-l", "bought", *FAST)["if_random"]["prior"] == pytest.approx(
         fitted["prior"]
     )
@@ -70,12 +72,12 @@ def test_labels_drawn_at_random_are_counted(capsys, customers):
 
 def test_what_was_assumed_is_said_in_one_line_if_it_matters(capsys, customers):
     lines = answer(capsys, "fit", customers, "-l", "bought", *FAST).err.splitlines()
-    drawn = as_json(capsys, "fit", customers, "-l", "bought", "--labels", "random", *FAST)
+    drawn = as_json(capsys, "fit", customers, "-l", "bought", "--sampling", "random", *FAST)
     low, high = drawn["prior_interval"]
-    said = f"--labels random: it would be {drawn['prior']:.2f} ({low:.2f} to {high:.2f})"
+    said = f"--sampling random: it would be {drawn['prior']:.2f} ({low:.2f} to {high:.2f})"
     assert sum(said in line for line in lines) == 1
     for said in (["--labels", "chosen"], ["--prior", "0.3"]):
-        assert "--labels" not in answer(capsys, "fit", customers, "-l", "bought", *said, *FAST).err
+        assert "--sampling" not in answer(capsys, "fit", customers, "-l", "bought", *said, *FAST).err
 
 
 def test_labels_that_cannot_have_been_drawn_at_random_do_no_harm(capsys, many):
@@ -88,7 +90,8 @@ def test_a_column_marks_rows_that_were_labelled_at_random(capsys, marked):
     facts = as_json(capsys, "prior", marked, "-l", "bought", "--at-random", "audit")
     table = read_table(marked)
     y = np.array([row[4] or None for row in table.rows()], dtype=object)
-    scores = estimate_prior(feature_columns(table, "bought", ["audit"]), y, pos_label="yes", random_state=0)
+    X, _ = learn_plan(table, without={"bought": "the label", "audit": "by request"}).features(table)
+    scores = estimate_prior(X, y, pos_label="yes", random_state=0)
     expected = beside_evidence([PriorEstimate.of_counts([5, 1])], [scores])
     assert facts["prior"] == pytest.approx(expected.value)
     model = marked.parent / "marked.pnu"

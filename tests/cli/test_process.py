@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from pnulearn.cli import app, run
-from pnulearn.tables.loading import load_table_model
+from pnulearn.tables._loading import load_table_model
 
 COMMAND = [sys.executable, "-m", "pnulearn"]
 
@@ -78,12 +78,12 @@ def test_every_command_that_reads_files_is_among_the_wrong_names():
 TELLS_WHEN_IT_LEARNS = """
 import sys
 from pnulearn.cli import run
-from pnulearn.tables import model
-fit_table = model.fit_table
+from pnulearn.tables import _fitting
+fit_table = _fitting._fit_table
 def tell(*arguments, **options):
     print("learning", flush=True)
     return fit_table(*arguments, **options)
-model.fit_table = tell
+_fitting._fit_table = tell
 sys.exit(run(sys.argv[1:]))
 """
 

@@ -51,7 +51,7 @@ def test_swapping_classes_with_prior_and_mix_mirrored_flips_the_sign(gaussians, 
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("sampling", ["case_control", "single_set"])
+@pytest.mark.parametrize("sampling", ["by_class", "random"])
 @pytest.mark.parametrize("n_unlabeled", [50, 150])  # fewer and more than rows whose leverage is exact
 def test_weights_equal_repeated_rows_in_any_order(gaussians, kernel, sampling, n_unlabeled):
     X, y = gaussians(n_unlabeled=n_unlabeled)
@@ -157,7 +157,7 @@ def test_the_population_of_a_single_set_is_all_rows(gaussians):
     """PU on a single set: U's moments must include the labelled positives."""
     X, y = gaussians(30, 0, 60)
     options = {"mix": None, "alpha": 0.1, "bandwidth": 2.0, "prior": 0.5, "random_state": 0, "centers": X[:20]}
-    single = PNUClassifier("pu", sampling="single_set", pos_label=1, **options).fit(X, y)
+    single = PNUClassifier("pu", sampling="random", pos_label=1, **options).fit(X, y)
     by_hand = PNUClassifier("pu", pos_label=1, **options).fit(
         np.vstack([X[:30], X]), np.concatenate([y[:30], np.full(len(X), np.nan)])
     )

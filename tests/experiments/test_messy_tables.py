@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from experiments.messy_tables import MAKERS
+from pnulearn import TableClassifier
 from pnulearn.cli import run
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import reach_verdict
+from pnulearn.tables._verdict import reach_verdict
 
 KINDS = {
     "customers": {
@@ -67,7 +67,7 @@ def test_from_file_to_model_with_no_option_but_the_label(name, tmp_path, capsys)
 def test_labels_drawn_at_random_make_it_clearly_better_than_the_larger_class(name, tmp_path):
     table, new = messy_file(name, tmp_path / "t.csv")
     found = read_table(tmp_path / "t.csv")
-    fitted = fit_table(found, table.label, kernel="linear", cv=2, sampling="single_set")
+    fitted = TableClassifier(kernel="linear", cv=2, sampling="random").fit(found, table.label).fitted_
     wrong = np.mean((fitted.model.predict(found).labels == table.words[1])[new] != table.truth[new])
     assert wrong < 0.85 * min(table.truth.mean(), 1 - table.truth.mean())
     error = reach_verdict(fitted.model).quality.error
@@ -88,7 +88,7 @@ def test_five_thousand_columns(tmp_path):
     frame["y"] = np.where(np.arange(n) < 60, np.where(truth, "yes", "no"), "")
     frame.to_csv(tmp_path / "wide.csv", index=False)
     table = read_table(tmp_path / "wide.csv")
-    fitted = fit_table(table, "y", kernel="linear", cv=2, alpha=1.0, prior=0.4)
+    fitted = TableClassifier(kernel="linear", cv=2, settings={"alpha": 1.0}, prior=0.4).fit(table, "y").fitted_
     left_out = fitted.model.plan.left_out
     assert left_out == {
         "y": "the label",

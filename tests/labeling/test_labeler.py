@@ -219,7 +219,7 @@ def test_labels_from_before_are_learnt_from_and_judge_only_if_they_were_random(b
     assert (chosen.n_labels, chosen.error.high) == (0, 1)
     assert chosen.model is not None
     assert sum(chosen.counts.values()) == 60
-    drawn = Labeler(X, y, labels="random").estimate()
+    drawn = Labeler(X, y, sampling="random").estimate()
     assert drawn.n_labels == 60
     assert drawn.error.high < 0.5
     assert drawn.prior["spam"].value == pytest.approx(np.mean(truth), abs=0.02)  # their own share is three points off
@@ -239,7 +239,7 @@ def test_three_classes_and_any_classifier():
 def test_a_class_with_one_row_counts_as_an_error_until_it_is_learnt(blobs):
     X, truth = blobs
     y = np.array([NAMES[code] for code in truth[:40]] + ["eggs"] + [None] * 259, dtype=object)
-    labeler = Labeler(X, y, labels="random")
+    labeler = Labeler(X, y, sampling="random")
     assert labeler.estimate().error.value >= 1 / 41
     assert set(labeler.model.classes_) == {0, 1}
 
@@ -291,7 +291,7 @@ def test_nothing_is_stated_where_no_row_is_drawn_at_random(blobs):
     [
         ({}, "Without any label nobody knows the classes"),
         ({"classes": ["a"]}, "Two different classes"),
-        ({"classes": NAMES, "labels": "some"}, "drawn at random"),
+        ({"classes": NAMES, "sampling": "some"}, "drawn at random"),
         ({"classes": NAMES, "confidence": 95}, "between 0 and 1"),
         ({"classes": NAMES, "mixture": {"randon": 1}}, "No strategy is called 'randon'"),
         ({"classes": NAMES, "mixture": {"random": -1}}, "Shares of a mixture"),

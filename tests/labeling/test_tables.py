@@ -13,8 +13,8 @@ from pnulearn.labeling import JournalError, journal_of
 from pnulearn.labeling.tables import label_columns, read_task, restore
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import TableError, read_table
-from pnulearn.tables.loading import load_table_model
-from pnulearn.tables.origins import export_names
+from pnulearn.tables._loading import load_table_model
+from pnulearn.tables._provenance import export_names
 
 
 def label_rows(table, truth, n):

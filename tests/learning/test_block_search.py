@@ -31,7 +31,7 @@ def small_blocks(monkeypatch):
 
 
 def problem_of(
-    kernel="rbf", sampling="case_control", n_classes=2, labeled=0.03, weighted=False, held_out=False, loss="squared"
+    kernel="rbf", sampling="by_class", n_classes=2, labeled=0.03, weighted=False, held_out=False, loss="squared"
 ):
     X, y, _ = mixture(900, n_classes=n_classes, labeled=labeled)
     weight = RNG.integers(1, 4, size=len(X)).astype(float) if weighted else np.ones(len(X))
@@ -55,12 +55,12 @@ def problem_of(
     [
         {},
         {"weighted": True},
-        {"sampling": "single_set"},
+        {"sampling": "random"},
         {"kernel": "linear", "weighted": True},
         {"kernel": "laplace"},
         {"n_classes": 3},
         {"labeled": 0.4, "n_classes": 3, "weighted": True},
-        {"labeled": 0.4, "kernel": "linear", "sampling": "single_set"},
+        {"labeled": 0.4, "kernel": "linear", "sampling": "random"},
         {"held_out": True},
     ],
     ids=str,

@@ -91,7 +91,7 @@ def test_the_slope_minimises_the_risk_of_the_logistic_loss(prior):
     codes = np.repeat([*range(n_classes), -1], [12] * n_classes + [40])
     scores = rng.normal(size=(len(own_classes), len(codes))) + (codes == np.array(own_classes)[:, None])
     scores[:, ::11] = np.nan
-    rows = Samples(np.zeros((len(codes), 1)), codes, np.ones(len(codes)), n_classes, "case_control")
+    rows = Samples(np.zeros((len(codes), 1)), codes, np.ones(len(codes)), n_classes, "by_class")
     counts = np.array([np.sum((codes == k) & ~np.isnan(scores[0])) for k in range(-1, n_classes)], dtype=float)
     unit = np.sqrt(np.nanmean(scores**2))
 
@@ -112,6 +112,6 @@ def test_the_slope_minimises_the_risk_of_the_logistic_loss(prior):
 def test_scores_that_point_the_wrong_way_say_nothing_much():
     codes = np.repeat([1, 0, -1], [10, 10, 20])
     scores = np.where(codes == 1, -1.0, 1.0)[None]
-    rows = Samples(np.zeros((40, 1)), codes, np.ones(40), 2, "case_control")
+    rows = Samples(np.zeros((40, 1)), codes, np.ones(40), 2, "by_class")
     slope = fit_slope(scores, rows, np.array([0.5, 0.5]))
     assert 0 < slope < 0.01

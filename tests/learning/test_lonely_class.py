@@ -56,7 +56,7 @@ def test_a_tossed_class_is_half_wrong_in_every_candidate():
     assert_allclose(judged.zero_one(prior), np.sum(table * wrong))
 
 
-@pytest.mark.parametrize("options", [{"sampling": "single_set"}, {"prior": (0.05, 0.2)}], ids=str)
+@pytest.mark.parametrize("options", [{"sampling": "random"}, {"prior": (0.05, 0.2)}], ids=str)
 def test_one_positive_among_ten_labels_makes_a_model_and_says_what_it_cannot_judge(gaussians, options):
     X, y = gaussians(n_positive=1, n_negative=9, n_unlabeled=200, prior=0.1)
     with pytest.warns(UserWarning, match=r"Class 1\.0 has a single labelled row"):

@@ -16,7 +16,7 @@ from pnulearn.streaming import Design, PNUStatistics
 PRIORS = {2: np.array([0.7, 0.3]), 3: np.array([0.5, 0.3, 0.2])}
 
 
-def problem_for(X, y, n_classes, kernel, risk="pnu", sampling="case_control") -> MomentProblem:
+def problem_for(X, y, n_classes, kernel, risk="pnu", sampling="by_class") -> MomentProblem:
     basis = GaussianBasis(X[:9], np.array([1.5])) if kernel == "rbf" else LinearBasis(X.mean(axis=0))
     design = Design(None, np.arange(n_classes), basis, 3, 1, "float64")
     statistics = PNUStatistics.of(design, X, y, name="x")
@@ -27,13 +27,13 @@ def problem_for(X, y, n_classes, kernel, risk="pnu", sampling="case_control") ->
 def training(problem, X, y, rows) -> Training:
     basis = problem.statistics.design.basis
     codes = np.where(np.isnan(y), -1, y).astype(int)[rows]
-    population = np.arange(len(rows)) if problem.sampling == "single_set" else np.flatnonzero(codes < 0)
+    population = np.arange(len(rows)) if problem.sampling == "random" else np.flatnonzero(codes < 0)
     features = basis.features(basis.prepare(X[rows]), 0)
     ones = np.ones(len(rows))
     return Training(features, codes, ones, population, problem.prior, problem.mixes, problem.alphas, basis.intercept)
 
 
-@pytest.mark.parametrize("sampling", ["case_control", "single_set"])
+@pytest.mark.parametrize("sampling", ["by_class", "random"])
 @pytest.mark.parametrize("risk", ["pnu", "punu"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("n_classes", [2, 3])

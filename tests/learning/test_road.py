@@ -40,7 +40,7 @@ def by_both_roads(X, y, n_classes=2, **given) -> tuple[Learnt, Learnt]:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("sampling", ["case_control", "single_set"])
+@pytest.mark.parametrize("sampling", ["by_class", "random"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_rows_and_moments_lead_to_the_same_model(kernel, sampling, n_classes):
     """One candidate, so that selection, which cannot count errors in moments, has no say."""
@@ -138,5 +138,5 @@ def test_rows_are_split_once():
     samples = Samples(np.zeros((5, 1)), np.array([1, 0, -1, 1, -1]), np.ones(5))
     assert [part.tolist() for part in samples.split()] == [[0, 3], [1], [2, 4]]
     assert samples.unlabeled.tolist() == [2, 4]
-    everybody = Samples(samples.X, samples.codes, samples.weight, sampling="single_set")
+    everybody = Samples(samples.X, samples.codes, samples.weight, sampling="random")
     assert everybody.split()[2].tolist() == [0, 1, 2, 3, 4]

@@ -31,11 +31,11 @@ def text_like(n=120, d=400, n_classes=2, seed=0, labeled=60):
     return X.tocsr(), y, truth
 
 
-def training_of(risk="pnu", n_classes=2, sampling="case_control", weighted=False):
+def training_of(risk="pnu", n_classes=2, sampling="by_class", weighted=False):
     X, y, _ = text_like(n_classes=n_classes)
     rng = np.random.default_rng(1)
     codes = np.where(np.isnan(y), -1, y).astype(int)
-    population = np.arange(len(codes)) if sampling == "single_set" else np.flatnonzero(codes < 0)
+    population = np.arange(len(codes)) if sampling == "random" else np.flatnonzero(codes < 0)
     weight = rng.integers(1, 4, len(codes)).astype(float) if weighted else np.ones(len(codes))
     prior = np.array([0.7, 0.3]) if n_classes == 2 else np.array([0.5, 0.3, 0.2])
     rows = rng.permutation(len(codes))[:100]
@@ -52,7 +52,7 @@ def training_of(risk="pnu", n_classes=2, sampling="case_control", weighted=False
         {"risk": "punu"},
         {"risk": "pu"},
         {"n_classes": 3},
-        {"sampling": "single_set", "weighted": True},
+        {"sampling": "random", "weighted": True},
     ],
     ids=str,
 )

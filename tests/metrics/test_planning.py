@@ -33,7 +33,7 @@ def test_labels_by_class_bring_the_wished_width(prior, rates, width):
 
 def test_labels_at_random_bring_the_wished_width():
     rng, prior, rates = np.random.default_rng(1), 0.4, (0.2, 0.2)
-    needed = labels_for_width(0.15, prior, error_rates=rates, n_unlabeled=500, drawn="random")
+    needed = labels_for_width(0.15, prior, error_rates=rates, n_unlabeled=500, sampling="random")
     widths = []
     for _ in range(60):
         truth = rng.random(needed.total + 500) < prior

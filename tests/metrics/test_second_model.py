@@ -59,7 +59,7 @@ def test_a_helper_that_knows_nothing_does_no_harm():
 
 @pytest.mark.thorough
 def test_labels_drawn_at_random_tell_the_prior_as_well():
-    truth, found = simulate(0.9, repeats=60, sampling="single_set")
+    truth, found = simulate(0.9, repeats=60, sampling="random")
     spread = found[:, :3].std(axis=0)
     assert spread[2] ** 2 < 0.75 * spread[0] ** 2
     assert abs(found[:, 2].mean() - truth) < 0.3 * spread[2]
@@ -137,5 +137,5 @@ def test_opinions_that_cannot_be_read(helper, message):
 def test_a_helper_needs_all_three_samples_and_the_prior_is_asked_for():
     with pytest.raises(ValueError, match="no unlabelled ones"):
         pnu_risk([1, 1, 0, 0], [1, 1, -1, -1], prior=0.5, helper=[1, 1, 0, 0])
-    with pytest.raises(ValueError, match="sampling='single_set'"):
+    with pytest.raises(ValueError, match="sampling='random'"):
         pnu_risk([1, 1, 0, 0], [1, 1, -1, -1])

@@ -26,7 +26,7 @@ def fast(**options):
 
 def test_labels_at_random_tell_the_prior():
     X, y, _ = mixture(0.2, n_labeled=100)
-    by_class, at_random = fast().fit(X, y), fast(sampling="single_set").fit(X, y)
+    by_class, at_random = fast().fit(X, y), fast(sampling="random").fit(X, y)
     assert at_random.prior_estimate_.sd < by_class.prior_estimate_.sd
     assert at_random.prior_estimate_.low < 0.2 < at_random.prior_estimate_.high
     counted = PriorEstimate.of_counts([np.sum(y == 0), np.sum(y == 1)])
@@ -42,7 +42,7 @@ def test_marked_rows_count_as_drawn_at_random_and_others_do_not():
     plain, marked = fast().fit(X, y), fast().fit(X, y, at_random=mask)
     assert "labels drawn at random" in marked.prior_estimate_.method
     assert marked.prior_estimate_.sd < plain.prior_estimate_.sd
-    alone = fast(sampling="single_set").fit(X, y)  # would believe all 90 labels
+    alone = fast(sampling="random").fit(X, y)  # would believe all 90 labels
     assert abs(marked.prior_ - 0.2) < abs(alone.prior_ - 0.2)
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from pnulearn import TableClassifier
 from pnulearn.report.findings import investigate
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 SCRIPT = "<script>alert('column')</script>"
 LABEL = '<img src=x onerror="alert(1)">'
@@ -29,7 +28,7 @@ def write_hostile(path, n_unlabeled=200):
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory):
     path = write_hostile(tmp_path_factory.mktemp("report") / "<em>table.csv")
-    return fit_table(read_table(path), LABEL, positive=POSITIVE, command=f"pnulearn fit '{path.name}'", cv=3)
+    return TableClassifier(pos_label=POSITIVE, cv=3).fit(path, LABEL, command=f"pnulearn fit '{path.name}'").fitted_
 
 
 @pytest.fixture(scope="session")

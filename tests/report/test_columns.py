@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from pnulearn import TableClassifier
 from pnulearn.report.candidate import best_candidate
 from pnulearn.report.columns import column_groups, look_at_columns
 from pnulearn.report.sentences import say_columns
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def fitted(tmp_path_factory):
         words = " ".join(rng.choice(["red", "blue", "green", "old", "new", "fine"], 12))
         lines.append(f"{city},2024-05-{day:02d},{rng.normal():.3f},{words} {i},{'yn'[not g] if i < 80 else ''}")
     path.write_text("\n".join(lines))
-    return fit_table(read_table(path), "bought", prior=0.4, cv=3)
+    return TableClassifier(prior=0.4, cv=3).fit(path, "bought").fitted_
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from pnulearn import TableClassifier
 from pnulearn.report.findings import investigate
 from pnulearn.report.page import render
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 
 def fit(path, n_classes=2, labels=lambda names, i: names if i < 60 else "", **options):
@@ -15,7 +14,7 @@ def fit(path, n_classes=2, labels=lambda names, i: names if i < 60 else "", **op
     x = rng.normal(size=(240, 2)) + 2.5 * np.column_stack([kind, kind % 2])
     rows = [f"{a:.3f},{b:.3f},{labels('abc'[k], i)}" for i, ((a, b), k) in enumerate(zip(x, kind, strict=True))]
     path.write_text("x,z,y\n" + "\n".join(rows))
-    return fit_table(read_table(path), "y", cv=3, **options)
+    return TableClassifier(cv=3, **options).fit(path, "y").fitted_
 
 
 def test_more_than_two_classes_have_a_verdict_columns_ingredients_and_rows(tmp_path):

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from markupsafe import escape
 
+from pnulearn import TableClassifier
 from pnulearn.priors import PriorEstimate, after_random_labels
-from pnulearn.report import write_report
 from pnulearn.report.page import context, render
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import Concern
+from pnulearn.tables._verdict import Concern
 
 SECTIONS = ["mistakes", "columns", "line", "ladder", "rows", "label", "prior", "trust", "data", "search", "cost"]
 FIGURES = [
@@ -102,7 +100,7 @@ def test_many_columns_still_make_a_small_page(tmp_path):
     ]
     path = tmp_path / "wide.csv"
     path.write_text(",".join([*names, "y"]) + "\n" + "\n".join(rows))
-    write_report(fit_table(read_table(path), "y", cv=2, kernel="linear", prior=0.5), tmp_path / "r.html")
+    TableClassifier(cv=2, kernel="linear", prior=0.5).fit(path, "y").report(tmp_path / "r.html")
     assert (tmp_path / "r.html").stat().st_size < 500_000
 
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from pnulearn import TableClassifier
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.judged import judged_probability
 from pnulearn.report.thresholds import AtThreshold, cheapest, look_at_thresholds
-from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 
 @pytest.mark.thorough
@@ -18,7 +17,7 @@ def test_counts_of_a_thousand_are_near_the_truth(tmp_path):
     labels = np.where(np.arange(3000) < 400, np.where(good, "yes", "no"), "")
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "\n".join(f"{value:.4f},{label}" for value, label in zip(x, labels, strict=True)))
-    fitted = fit_table(read_table(path), "y", prior=0.3, cv=3)
+    fitted = TableClassifier(prior=0.3, cv=3).fit(path, "y").fitted_
     probability = judged_probability(fitted)[:, 1]
     lines = look_at_thresholds(fitted)
     assert [line.threshold for line in lines] == sorted(line.threshold for line in lines)

@@ -233,18 +233,18 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path, monkeypatch):
 def test_a_read_that_fails_once_is_tried_again_and_one_that_keeps_failing_is_named(tmp_path, monkeypatch, wanted):
     monkeypatch.setattr("pnulearn.streaming.reading.PAUSE", 0.0)
     path = write_parquet(tmp_path / "t.parquet", X, Y)
-    from pnulearn.streaming import parquet
+    from pnulearn._tables.batches import BatchPart
 
-    honest, failures = parquet._open, [1, 3, 5]  # numbers of the calls that fail
+    honest, failures = BatchPart.open_parquet, [1, 3, 5]  # numbers of the calls that fail
 
-    def shaky(name):
+    def shaky(part):
         failures[:] = [n - 1 for n in failures]
         if 0 in failures:
             raise OSError("Input/output error")
-        return honest(name)
+        return honest(part)
 
     source = open_source(path, "label")
-    monkeypatch.setattr(parquet, "_open", shaky)
+    monkeypatch.setattr(BatchPart, "open_parquet", shaky)
     from pnulearn.streaming.sample import part_labels
     from pnulearn.streaming.threads import run_on
 

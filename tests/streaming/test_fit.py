@@ -47,7 +47,7 @@ def test_one_pass_over_200_000_rows_equals_the_model_in_memory(dtype, tolerance,
     assert model.risk_.value == pytest.approx(wanted.risk_.value, abs=0.02)
 
 
-@pytest.mark.parametrize("sampling", ["case_control", "single_set"])
+@pytest.mark.parametrize("sampling", ["by_class", "random"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_kind_of_model_equals_the_one_in_memory(n_classes, kernel, sampling):

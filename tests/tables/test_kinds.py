@@ -12,8 +12,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from pnulearn._files.archive import read_archive, write_archive
 from pnulearn._tables.dates import read_dates
 from pnulearn.tables import Table, learn_plan
-from pnulearn.tables.kinds import KINDS, TYPES
-from pnulearn.tables.kinds.scale import Scale
+from pnulearn.tables._kinds import KINDS, TYPES, Scale
 
 rng = np.random.default_rng(0)
 N = 400

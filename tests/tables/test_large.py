@@ -7,21 +7,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import parquet as pq
 
 import pnulearn
+from pnulearn import TableClassifier
 from pnulearn._problem.labels import decode_labels
 from pnulearn._tables import batches as batches_module
 from pnulearn.report.rows import look_at_rows
 from pnulearn.tables import TableError, read_batches, read_table, read_targets
-from pnulearn.tables import drawing as drawing_module
-from pnulearn.tables.drawing import Drawing
-from pnulearn.tables.label_column import LabelCounter
-from pnulearn.tables.large import fit_batches
-from pnulearn.tables.model import fit_table
+from pnulearn.tables import _fitting as fitting
+from pnulearn.tables import _row_sampling as row_sampling
+from pnulearn.tables._label_column import LabelCounter
+from pnulearn.tables._row_sampling import RowSampler
 
 pd = pytest.importorskip("pandas")
 
-FIXED = {"alpha": 0.01, "mix": 0.5, "bandwidth": 3.0, "prior": 0.4, "centers": 60}
+FIXED = {"prior": 0.4, "settings": {"alpha": 0.01, "mix": 0.5, "bandwidth": 3.0, "centers": 60}}
 N = 600
 SLOW = ("note", "price", "since", "city", "zip")  # where they do not matter
+
+
+def fit_streamed(path, label="bought", **options):
+    return TableClassifier(stream_above=0, **options).fit(path, label).fitted_
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +71,11 @@ def small_batches(monkeypatch):
     ("name", "dtype", "tolerance"),
     [("t.csv", "float64", 1e-6), ("t.parquet", "float32", 1e-4), ("part*.csv", "float64", 1e-6)],
 )
-def test_a_table_in_batches_gives_the_model_of_the_whole(files, name, dtype, tolerance):
-    whole = fit_table(read_table(str(files / name)), "bought", **FIXED)
-    batches = read_batches(str(files / name), large=0)
-    assert batches.is_streamed
-    streamed = fit_batches(batches, "bought", dtype=dtype, n_jobs=2, **FIXED)
+def test_a_table_in_batches_gives_the_model_of_the_whole(files, name, dtype, tolerance, monkeypatch):
+    monkeypatch.setattr(fitting, "DTYPE", dtype)
+    whole = TableClassifier(**FIXED).fit(str(files / name), "bought").fitted_
+    streamed = fit_streamed(str(files / name), n_jobs=2, **FIXED)
+    assert "Learnt from all 600 rows, read in batches." in streamed.model.record.remarks
     assert streamed.model.plan.fates == whole.model.plan.fates
     assert set(streamed.model.plan.kinds.values()) == {"number", "category", "codes", "flag", "date", "text"}
     for found in (streamed.model.classifier, whole.model.classifier):
@@ -89,13 +93,13 @@ def test_a_table_in_batches_gives_the_model_of_the_whole(files, name, dtype, tol
 
 def test_the_number_of_threads_does_not_change_a_bit(files):
     settings = FIXED | {"drop": SLOW}
-    one, two = (fit_batches(read_batches(files / "t.parquet", large=0), "bought", n_jobs=n, **settings) for n in (1, 2))
+    one, two = (fit_streamed(files / "t.parquet", n_jobs=n, **settings) for n in (1, 2))
     assert_array_equal(one.model.classifier.coef_, two.model.classifier.coef_)
 
 
 def test_a_plan_from_a_sample_knows_counters_and_says_so(files, monkeypatch):
-    monkeypatch.setattr(drawing_module, "MOST_ROWS", 200)
-    fitted = fit_batches(read_batches(files / "t.csv", large=0), "bought", kernel="linear", prior=0.4)
+    monkeypatch.setattr(row_sampling, "MOST_ROWS", 200)
+    fitted = fit_streamed(files / "t.csv", kernel="linear", prior=0.4)
     model = fitted.model
     assert model.plan.left_out["row"] == model.plan.left_out["shuffled"] == "it numbers the rows"
     assert any("200 rows drawn at random" in remark for remark in model.record.remarks)
@@ -107,12 +111,12 @@ def test_a_plan_from_a_sample_knows_counters_and_says_so(files, monkeypatch):
 
 
 def test_rows_are_drawn_whatever_the_batches_are(files, monkeypatch):
-    monkeypatch.setattr(drawing_module, "MOST_ROWS", 50)
-    monkeypatch.setattr(drawing_module, "MOST_UNLABELED", 20)
+    monkeypatch.setattr(row_sampling, "MOST_ROWS", 50)
+    monkeypatch.setattr(row_sampling, "MOST_UNLABELED", 20)
 
     def draw(size):
         monkeypatch.setattr(batches_module, "BATCH_ROWS", size)
-        found, counter = Drawing(seed=3), LabelCounter("bought")
+        found, counter = RowSampler(seed=3), LabelCounter("bought")
         for table, _ in read_batches(files / "t.parquet", large=0):
             found.add(table, table.source, counter.add(table))
         return found.result("t")
@@ -161,24 +165,24 @@ def test_labels_in_batches_mean_what_they_mean_in_the_whole(tmp_path, monkeypatc
 
 def test_a_column_of_identifiers_is_no_column_of_labels(files):
     with pytest.raises(TableError, match="more than 500 different values, too many for labels"):
-        fit_batches(read_batches(files / "t.csv", large=0), "shuffled")
+        fit_streamed(files / "t.csv", "shuffled")
 
 
 def test_rows_labelled_at_random_tell_the_prior(frame, tmp_path):
     marked = frame.assign(audit=np.where(frame.index % 6 == 0, "yes", ""))
     marked.to_csv(tmp_path / "t.csv", index=False)
-    settings = FIXED | {"prior": None, "centers": 30, "drop": SLOW}
-    fitted = fit_batches(read_batches(tmp_path / "t.csv", large=0), "bought", at_random="audit", **settings)
+    settings = {"settings": FIXED["settings"] | {"centers": 30}, "drop": SLOW}
+    fitted = fit_streamed(tmp_path / "t.csv", at_random="audit", **settings)
     assert "drawn at random" in fitted.model.classifier.prior_estimate_.method
     assert "audit" not in fitted.model.plan.kinds
     alone = marked.assign(audit=np.where(frame.bought.isna(), "yes", ""))
     alone.to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(TableError, match="marks no labelled row"):
-        fit_batches(read_batches(tmp_path / "t.csv", large=0), "bought", at_random="audit", **settings)
+        fit_streamed(tmp_path / "t.csv", at_random="audit", **settings)
 
 
 def test_the_model_is_saved_and_loaded_like_any_other(files, tmp_path):
-    fitted = fit_batches(read_batches(files / "t.csv", large=0), "bought", drop=SLOW, **FIXED)
+    fitted = fit_streamed(files / "t.csv", drop=SLOW, **FIXED)
     fitted.model.save(tmp_path / "m.pnu")
     again = pnulearn.load(tmp_path / "m.pnu")
     assert_array_equal(again.predict(fitted.table).scores, fitted.model.predict(fitted.table).scores)

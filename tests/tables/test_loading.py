@@ -11,8 +11,8 @@ import pnulearn
 from pnulearn._files.errors import ModelFileError
 from pnulearn.onnx import to_onnx
 from pnulearn.tables import TableError, read_table
-from pnulearn.tables.loading import load_table_model
-from pnulearn.tables.model import TableModel, fit_table
+from pnulearn.tables._loading import load_table_model
+from pnulearn.tables._model import TableModel
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def table(tmp_path_factory):
 @pytest.fixture(scope="module")
 def path(table, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "m.pnu"
-    fit_table(read_table(table[1]), "y", kernel="linear", cv=2, prior=0.5).model.save(path)
+    pnulearn.TableClassifier(kernel="linear", cv=2, prior=0.5).fit(table[1], "y").save(path)
     return path
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from pnulearn import TableClassifier
 from pnulearn._tables.frames import as_table
 from pnulearn.tables import read_table
-from pnulearn.tables.model import fit_table
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("python_calamine")
@@ -48,7 +48,7 @@ def files(frame, tmp_path_factory):
 
 
 def fitted(table):
-    return fit_table(table, "bought", kernel="linear", cv=2, prior=0.4).model
+    return TableClassifier(kernel="linear", cv=2, prior=0.4).fit(table, "bought").model_
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet", "t.feather", "t.xlsx", "t.ods", "part*.csv", None])

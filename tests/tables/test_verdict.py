@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pnulearn import TableClassifier
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import Table
-from pnulearn.tables.model import fit_table
-from pnulearn.tables.verdict import reach_verdict
+from pnulearn.tables._verdict import reach_verdict
 
-FAST = {"kernel": "linear", "cv": 3, "alpha": 0.01}
+FAST = {"kernel": "linear", "cv": 3, "settings": {"alpha": 0.01}}
 
 
 def table_of(n=400, n_labels=80, gap=3.0, share=0.3, seed=0, classes=2, **more):
@@ -23,8 +23,7 @@ def table_of(n=400, n_labels=80, gap=3.0, share=0.3, seed=0, classes=2, **more):
 
 
 def verdict_of(table, **options):
-    fitted = fit_table(table, "y", **FAST | options)
-    return reach_verdict(fitted.model, fitted.narrow_prior())
+    return TableClassifier(**FAST | options).fit(table, "y").verdict_
 
 
 def concerns_of(table, **options):
@@ -50,7 +49,7 @@ def test_a_model_that_calls_hardly_anything_positive_says_so_first():
 
 @pytest.mark.parametrize(("errors", "grave"), [(0.5, True), (0.42, False), (0.1, None)])
 def test_a_model_that_is_no_better_than_the_larger_class_says_with_what_chance(errors, grave):
-    model = fit_table(table_of(share=0.5), "y", prior=0.5, **FAST).model
+    model = TableClassifier(prior=0.5, **FAST).fit(table_of(share=0.5), "y").model_
     right, wrong = 40 * (1 - errors), 40 * errors
     model.classifier.decisions_ = np.array([[right, wrong], [wrong, right], [160, 160]])
     model.classifier.risk_ = None
@@ -63,7 +62,7 @@ def test_a_prior_that_is_hardly_known_is_a_concern_with_three_ways_out():
     found = verdict_of(table_of(n_labels=20, gap=1.5), prior=PriorEstimate.of_range(0.05, 0.6))
     concern = next(concern for concern in found.concerns if concern.name == "prior_hardly_known")
     assert "anything from 5.0 % to 60 %" in concern.what
-    for option in ("--prior 0.1..0.3", "--labels random", "--at-random COLUMN"):
+    for option in ("--prior 0.1..0.3", "--sampling random", "--at-random COLUMN"):
         assert option in concern.remedy
 
 
@@ -95,11 +94,11 @@ def test_three_classes_have_a_verdict_too():
 def test_a_saved_model_keeps_its_verdict(tmp_path):
     from pnulearn import load
 
-    fitted = fit_table(table_of(), "y", prior=0.3, **FAST)
+    fitted = TableClassifier(prior=0.3, **FAST).fit(table_of(), "y").fitted_
     fitted.model.save(tmp_path / "m.pnu")
     assert reach_verdict(load(tmp_path / "m.pnu")) == reach_verdict(fitted.model)
 
 
 def test_the_error_is_that_of_the_classifier():
-    fitted = fit_table(table_of(), "y", prior=0.3, **FAST)
+    fitted = TableClassifier(prior=0.3, **FAST).fit(table_of(), "y").fitted_
     assert reach_verdict(fitted.model).quality.error == fitted.model.classifier.risk_

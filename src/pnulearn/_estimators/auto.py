@@ -33,7 +33,7 @@ from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
-from pnulearn._problem.samples import Samples, Sampling, check_sampling
+from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
@@ -116,7 +116,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         How rows are held out, each once; "auto" is five folds for scikit-learn's learners and what `PNUClassifier`
         makes of it for PNU.
     sampling : str
-        "single_set" if the labelled rows were drawn at random from the population, else "case_control".
+        "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
         The value that marks unlabelled rows, besides missing values.
     pos_label : object, optional
@@ -162,7 +162,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         *,
         prior: Any = None,
         cv: Any = AUTO,
-        sampling: Sampling = "case_control",
+        sampling: Sampling = "by_class",
         unlabeled: Any = None,
         pos_label: Any = None,
         random_state: Any = None,
@@ -203,8 +203,7 @@ class AutoPNU(PartiallyLabeledClassifier):
             raise TypeError(f"pnu must be a PNUClassifier or None, got {self.pnu!r}.")
         rows = self._read_problem(X, y, sample_weight)
         marked = read_mask(at_random, len(rows.codes))
-        check_sampling(self.sampling)
-        rows = replace(rows, X=dense(rows.X), sampling=self.sampling, at_random=marked)
+        rows = replace(rows, X=dense(rows.X), sampling=read_sampling(self.sampling), at_random=marked)
         names = [name for name in names if rows.n_classes == 2 or name not in FOR_TWO_CLASSES]
         if not names:
             raise ValueError(f"learners={self.learners!r} are for two classes and y has {rows.n_classes}. Add 'pnu'.")

@@ -78,9 +78,10 @@ class PNUClassifier(PartiallyLabeledClassifier):
         so the seed, have no part in the model. Elsewhere it is 5 folds. Or a number of folds, a scikit-learn splitter,
         or pairs of row numbers.
     sampling
-        were the labelled rows drawn at random from the population? "single_set" says yes: then all rows stand for it,
-        and how many labels of each class there are tells the prior. "case_control" says no or not known: labels may
-        have been gathered by class, and the unlabelled rows alone stand for the population.
+        were the labelled rows drawn at random from the population? "random" says yes: then all rows stand for it, and
+        how many labels of each class there are tells the prior. "by_class" says no or not known: labels may have been
+        gathered by class, and the unlabelled rows alone stand for the population. The literature calls the first a
+        single training set and the second case-control; "single_set" and "case_control" are taken, too.
     unlabeled
         the value in y that marks unlabelled rows; missing values always do.
     pos_label
@@ -161,7 +162,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         selection: str = "average",
         tie_break: str = "risk",
         cv: Any = "auto",
-        sampling: Sampling = "case_control",
+        sampling: Sampling = "by_class",
         unlabeled: Any = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
@@ -215,7 +216,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
             Weights of the rows; one each by default.
         at_random : array of bool (rows,), optional
             Labelled rows that were drawn at random from the population, beside others gathered by class: a few of them
-            tell the prior better than any estimate. With sampling="single_set" all of them were.
+            tell the prior better than any estimate. With sampling="random" all of them were.
         groups : array (rows,), optional
             What every row belongs to (a patient, a document): rows of a group are held out together, and the interval
             of `risk_` counts groups as far as their rows err together.

@@ -30,7 +30,7 @@ from pnulearn._problem.inputs import (
 )
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.row_keys import row_keys
-from pnulearn._problem.samples import Samples, Sampling, check_sampling
+from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
 
@@ -191,7 +191,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cv : int, splitter or pairs of row numbers
         How rows are held out, each once, for scores that the model has not learnt from.
     sampling : str
-        "single_set" if the labelled rows were drawn at random from the population, else "case_control".
+        "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
         The value that marks unlabelled rows, besides missing values.
     pos_label : object, optional
@@ -235,7 +235,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         prior: Any = None,
         *,
         cv: Any = 5,
-        sampling: Sampling = "case_control",
+        sampling: Sampling = "by_class",
         unlabeled: Any = None,
         pos_label: Any = None,
         random_state: Any = None,
@@ -274,14 +274,14 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
-        check_sampling(self.sampling)
+        sampling = read_sampling(self.sampling)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         X, _ = indexable(read_foreign(X), labels.codes)
         n_rows, seed = len(labels.codes), int(read_random_state(self.random_state).randint(2**31))
         weight = read_weights(sample_weight, n_rows)
         if sample_weight is not None:
             fit_params["sample_weight"] = weight
-        rows = Samples(X, labels.codes, weight, len(labels.classes), self.sampling, read_mask(at_random, n_rows))
+        rows = Samples(X, labels.codes, weight, len(labels.classes), sampling, read_mask(at_random, n_rows))
         work = _Work(self.estimator, rows, labels, fit_params)
         fitted = work.fit_rows(rows.labeled[weight[rows.labeled] > 0])
         held_out = work.cross_fit(self.cv, seed)

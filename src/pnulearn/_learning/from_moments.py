@@ -98,7 +98,7 @@ def _put_together(
     """What the user knows, what labels drawn at random say, and what the moments of U say."""
     counts, design = statistics.counts, statistics.design
     known = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
-    counted = counts[:-1] if settings.sampling == "single_set" else random_counts
+    counted = counts[:-1] if settings.sampling == "random" else random_counts
     if counted is not None and counted.any():
         known.append(PriorEstimate.of_counts(counted))
     read_off = []

@@ -30,7 +30,7 @@ class MomentProblem:
     prior: AnyArray
     mixes: Mixes
     alphas: AnyArray
-    sampling: Sampling = "case_control"
+    sampling: Sampling = "by_class"
 
     @property
     def outputs(self) -> AnyArray:
@@ -39,7 +39,7 @@ class MomentProblem:
 
     def groups(self, sums: AnyArray) -> AnyArray:
         """Packed sums of every class and of the rows that stand for the population."""
-        if self.sampling == "single_set":
+        if self.sampling == "random":
             return np.concatenate([sums[:-1], sums.sum(axis=0, keepdims=True)])
         return sums
 

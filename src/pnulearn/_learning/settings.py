@@ -19,7 +19,7 @@ from pnulearn._machine import check_n_jobs, free_memory
 from pnulearn._numbers import read_numbers
 from pnulearn._problem.folds import check_cv
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._scored_rows import read_costs
@@ -32,7 +32,6 @@ CHOICES = {
     "columns": tuple(COLUMNS),
     "selection": ("average", "best"),
     "tie_break": ("risk", "first"),
-    "sampling": ("case_control", "single_set"),
 }
 # Of the default mixes and alphas, where models are solved one by one: five mixes in the middle of a fifth of them each,
 # since pure PU and NU would stand for more than themselves, and every second alpha.
@@ -83,6 +82,7 @@ class Settings:
         alpha, state, loss = rest.pop("alpha"), rest.pop("random_state"), rest.pop("loss")
         alphas = ALPHAS if alpha is None else np.atleast_1d(np.asarray(alpha, dtype=float))
         seed = int(read_random_state(state).randint(2**31)) if seed is None else seed
+        rest["sampling"] = read_sampling(rest["sampling"])
         costs = rest.pop("costs", None)
         costs = None if costs is None else read_costs(costs)
         loss = as_loss(loss)

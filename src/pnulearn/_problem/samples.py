@@ -10,31 +10,43 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED
 
-Sampling = Literal["case_control", "single_set"]
+Sampling = Literal["by_class", "random"]
+BY_CLASS: Sampling = "by_class"
+RANDOM: Sampling = "random"
+ALIASES: dict[str, Sampling] = {"case_control": BY_CLASS, "single_set": RANDOM}  # of the literature
 
 
-def check_sampling(sampling: Any) -> None:
-    """Refuse what is neither of the two."""
-    if sampling not in ("case_control", "single_set"):
-        raise ValueError(f"sampling must be 'case_control' or 'single_set', got {sampling!r}.")
+def read_sampling(sampling: Any) -> Sampling:
+    """How labelled rows were drawn: at random from the population, or not ("by_class").
+
+    >>> read_sampling("random"), read_sampling("case_control")
+    ('random', 'by_class')
+    """
+    found = ALIASES.get(sampling, sampling) if isinstance(sampling, str) else sampling
+    if found not in (BY_CLASS, RANDOM):
+        raise ValueError(
+            "sampling must be 'random' if the labelled rows were drawn at random from the population, else 'by_class'; "
+            f"got {sampling!r}."
+        )
+    return found
 
 
 @dataclass(frozen=True)
 class Samples:
     """Rows with their class code (−1 for unlabelled) and weight.
 
-    `sampling` says which rows stand for the population: the unlabelled ones ("case_control", the paper), or all
-    rows ("single_set": one sample of which some rows happen to be labelled).
+    `sampling` says which rows stand for the population: the unlabelled ones ("by_class", the paper), or all
+    rows ("random": one sample of which some rows happen to be labelled).
 
     `at_random` marks labelled rows that were drawn at random from the population, beside others that were gathered by
-    class; with "single_set" all of them were. `groups` numbers what rows belong to, if they do not stand alone.
+    class; with "random" all of them were. `groups` numbers what rows belong to, if they do not stand alone.
     """
 
     X: Any
     codes: AnyArray
     weight: AnyArray
     n_classes: int = 2
-    sampling: Sampling = "case_control"
+    sampling: Sampling = BY_CLASS
     at_random: AnyArray | None = None
     groups: AnyArray | None = None
 
@@ -65,7 +77,7 @@ class Samples:
     @property
     def random_counts(self) -> AnyArray | None:
         """The same of rows whose labels were drawn at random from the population, None if there are none."""
-        if self.sampling == "single_set":
+        if self.sampling == RANDOM:
             return self.counts
         if self.at_random is None or not self.at_random.any():
             return None
@@ -87,7 +99,7 @@ def population_of(codes: AnyArray, sampling: Sampling) -> AnyArray:
     """Numbers of the rows that stand for the population: the unlabelled ones, or all.
 
     >>> codes = np.array([1, -1, 0, -1])
-    >>> population_of(codes, "case_control").tolist(), population_of(codes, "single_set").tolist()
+    >>> population_of(codes, "by_class").tolist(), population_of(codes, "random").tolist()
     ([1, 3], [0, 1, 2, 3])
     """
-    return np.arange(len(codes)) if sampling == "single_set" else np.flatnonzero(codes == UNLABELED)
+    return np.arange(len(codes)) if sampling == RANDOM else np.flatnonzero(codes == UNLABELED)

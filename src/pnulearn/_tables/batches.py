@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from pnulearn._tables.bounds import refuse_vast_parquet
 from pnulearn._tables.columns import MISSING, Cells
 from pnulearn._tables.delimited import HEAD_BYTES, Dialect, recognize_encoding, stream_delimited
 from pnulearn._tables.errors import TableError, naming, need_arrow, rename_doubled
-from pnulearn._tables.files import FileState, expand, open_stream, packing
+from pnulearn._tables.files import FileState, expand, open_stream, packing, refuse_other_formats
 from pnulearn._tables.reading import read_table
 from pnulearn._tables.records import looks_like_json
 from pnulearn._tables.spreadsheets import looks_like_spreadsheet
@@ -60,23 +60,32 @@ class Batches:
             return False
         return all(_is_streamable(file) for file in files)
 
+    def whole(self) -> Table:
+        """All rows at once, in memory."""
+        reading = self.reading
+        return read_table(
+            list(self.paths),
+            missing=reading.missing,
+            encoding=reading.encoding,
+            delimiter=reading.delimiter,
+            header=reading.header,
+        )
+
     def __iter__(self) -> Iterator[tuple[Table, float]]:
         """Tables, each with the share of all bytes that have been read by then."""
-        options = {
-            "encoding": self.reading.encoding,
-            "delimiter": self.reading.delimiter,
-            "header": self.reading.header,
-        }
         if not self.is_streamed:
-            yield read_table(list(self.paths), missing=self.reading.missing, **options), 1.0  # type: ignore[arg-type]
+            yield self.whole(), 1.0
             return
         sizes = [Path(path).stat().st_size for path in self.paths]
-        names: list[str] = []
+        names: tuple[str, ...] = ()
         for number, path in enumerate(self.paths):
-            for table, share in _stream(Path(path), self.reading):
-                names = names or table.names
-                done = (sum(sizes[:number]) + share * sizes[number]) / sum(sizes)
-                yield _in_order(table, names, str(self.paths[0])), done
+            part, n_rows = self._open(path), 0
+            names = names or part.names
+            for table, share in self._refuse_others(part, names).tables(names):
+                n_rows += table.n_rows
+                yield table, (sum(sizes[:number]) + share * sizes[number]) / sum(sizes)
+            if not n_rows:
+                raise TableError(f"{part.name} has column names but no rows below them.")
 
     @property
     def source(self) -> str:
@@ -95,13 +104,28 @@ class Batches:
 
     def parts(self) -> tuple[BatchPart, ...]:
         """Parts of streamed files that may be read side by side: runs of row groups, or a whole text file."""
-        names = tuple(self.head().names)
-        first = str(self.paths[0])
+        whole = [self._open(path) for path in self.paths]
+        names = whole[0].names
         return tuple(
-            BatchPart(Path(path), self.reading, names, first, *place)
-            for path in self.paths
-            for place in (_row_groups(Path(path)) if _is_parquet(path) else [((), 0)])
+            replace(part, names=names) for one in whole for part in self._refuse_others(one, names).split(PART_ROWS)
         )
+
+    def _open(self, path: str | Path) -> BatchPart:
+        """A file whose cells may be of any kind, told by its content."""
+        with naming(path):
+            part = BatchPart.of(Path(path), self.reading, source=Path(path).name, is_parquet=_is_parquet(path))
+            if part.dialect is None:
+                refuse_vast_parquet(part.open_parquet().metadata, part.state.size, part.name)
+        return part
+
+    def _refuse_others(self, part: BatchPart, names: Sequence[str]) -> BatchPart:
+        """The file, if its columns are those of the first one, in any order."""
+        odd = sorted(set(names) ^ set(part.names))
+        if odd:
+            first = Path(self.paths[0]).name
+            has, lacks = (first, part.name) if odd[0] in names else (part.name, first)
+            raise TableError(f"{has} has a column {odd[0]!r}, {lacks} has none. Give all files the same.")
+        return part
 
 
 def read_batches(
@@ -135,45 +159,120 @@ def read_batches(
 
 @dataclass(frozen=True)
 class BatchPart:
-    """Consecutive rows of a file: some row groups of Parquet, or all of a text file."""
+    """Consecutive rows of a file that may be read any number of times: row groups of Parquet, or all of a text file.
 
-    path: Path
-    reading: Reading
+    A text file is one part, however long, because a quoted cell may hold line breaks. `source` is what errors call the
+    file, `stored` are the names of the columns in it and `names` as they are used, none of them twice.
+    """
+
+    state: FileState
+    source: str
+    cells: Cells
+    stored: tuple[str, ...]
     names: tuple[str, ...]
-    first: str
+    dialect: Dialect | None = None
     row_groups: tuple[int, ...] = ()
     start: int = 0
+    n_rows: int | None = None
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path, reading: Reading, *, source: str, is_parquet: bool) -> BatchPart:
+        """All rows of a file, of which only the head is read."""
+        state = FileState.of(path)
+        if is_parquet:
+            return cls._of_parquet(state, reading, source)
+        with open_stream(path) as stream:
+            head = stream.read(HEAD_BYTES)
+        refuse_other_formats(head, source)
+        encoding, remarks = recognize_encoding(head, source, reading.encoding, cut=len(head) == HEAD_BYTES)
+        dialect = Dialect.of(head, source, encoding, reading.delimiter, reading.header)
+        cells = Cells(reading.markers, dialect.delimiter != ",")
+        remarks += dialect.remarks
+        return cls(state, source, cells, dialect.names, dialect.names, dialect, remarks=tuple(remarks))
+
+    @classmethod
+    def _of_parquet(cls, state: FileState, reading: Reading, source: str) -> BatchPart:
+        part = cls(state, source, Cells(reading.markers), (), ())
+        file = part.open_parquet()
+        stored = tuple(file.schema_arrow.names)
+        names, remarks = rename_doubled(source, stored)
+        groups = tuple(range(file.metadata.num_row_groups))
+        n_rows = file.metadata.num_rows
+        found = replace(part, stored=stored, names=tuple(names), remarks=tuple(remarks))
+        return replace(found, row_groups=groups, n_rows=n_rows)
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return self.state.name
 
     def __str__(self) -> str:
-        return f"{self.path}, from row {self.start + 1} on"
+        if self.n_rows is None:
+            return self.state.path
+        return f"{self.state.path}, rows {self.start} to {self.start + self.n_rows - 1}"
 
-    def __iter__(self) -> Iterator[Table]:
-        for table, _ in _stream(self.path, self.reading, self.row_groups, self.start):
-            yield _in_order(table, list(self.names), self.first)
+    def open_parquet(self) -> Any:
+        from pyarrow import parquet as pq
+
+        # whole row groups in memory would be too much
+        return pq.ParquetFile(self.state.path, pre_buffer=False, page_checksum_verification=True)
+
+    def split(self, part_rows: int) -> list[BatchPart]:
+        """Runs of row groups with about so many rows each; empty ones are left out, and text is not split."""
+        if self.dialect is not None:
+            return [self]
+        metadata = self.open_parquet().metadata
+        parts: list[BatchPart] = []
+        groups: list[int] = []
+        start = rows = 0
+        for index in self.row_groups:
+            groups.append(index)
+            rows += metadata.row_group(index).num_rows
+            if rows >= part_rows or index == self.row_groups[-1]:
+                if rows:
+                    parts.append(replace(self, row_groups=tuple(groups), start=start, n_rows=rows))
+                start, rows, groups = start + rows, 0, []
+        return parts
+
+    def tables(
+        self, columns: Sequence[str] | None = None, batch_rows: int | None = None, block_bytes: int | None = None
+    ) -> Iterator[tuple[Table, float]]:
+        """Tables with these columns, or all, each with the share of the file that has been read by then."""
+        wanted = self.names if columns is None else tuple(columns)
+        read = self._parquet_batches if self.dialect is None else self._text_batches
+        size = (batch_rows or BATCH_ROWS) if self.dialect is None else (block_bytes or BYTES_AT_ONCE)
+        start, remarks = self.start, list(self.remarks) if self.start == 0 else []
+        with naming(self.state.path):
+            self.state.refuse_change()
+            for batch, share in read(wanted, size):
+                self.state.refuse_change()
+                yield Table(batch, self.source, self.cells, remarks=remarks, start=start), share
+                start, remarks = start + batch.num_rows, []
+
+    def _parquet_batches(self, columns: Sequence[str], batch_rows: int) -> Iterator[tuple[Any, float]]:
+        file, done = self.open_parquet(), self.start
+        plain = self.stored == tuple(dict.fromkeys(self.stored))  # else names do not tell columns apart
+        for batch in file.iter_batches(
+            batch_rows,
+            row_groups=list(self.row_groups),
+            columns=list(columns) if plain else None,
+            use_threads=False,
+        ):
+            batch.validate(full=True)  # damaged lengths and offsets would end the process when they are used
+            done += batch.num_rows
+            named = batch if plain else batch.rename_columns(rename_doubled(self.source, self.stored)[0])
+            yield named.select(list(columns)), min(1.0, done / max(1, file.metadata.num_rows))
+
+    def _text_batches(self, columns: Sequence[str], block_bytes: int) -> Iterator[tuple[Any, float]]:
+        assert self.dialect is not None
+        with open_stream(self.state.path) as stream:
+            for batch in stream_delimited(stream, self.source, self.dialect, columns, block_bytes):
+                yield batch, min(1.0, _place(stream) / max(1, self.state.size))
 
 
 def _is_parquet(path: str | Path) -> bool:
     with open(path, "rb") as file:
         return file.read(4) == b"PAR1"
-
-
-def _row_groups(path: Path) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Runs of row groups with about PART_ROWS rows each, and the number of the first row of each run."""
-    from pyarrow import parquet as pq
-
-    metadata = pq.ParquetFile(path).metadata
-    groups: list[int] = []
-    start = rows = 0
-    for index in range(metadata.num_row_groups):
-        groups.append(index)
-        rows += metadata.row_group(index).num_rows
-        if rows >= PART_ROWS or index == metadata.num_row_groups - 1:
-            yield tuple(groups), start
-            start, rows, groups = start + rows, 0, []
 
 
 def _digest(path: Path) -> str:
@@ -193,74 +292,9 @@ def _is_streamable(file: Path) -> bool:
         return not looks_like_json(stream.read(4096))
 
 
-def _stream(
-    path: Path, reading: Reading, row_groups: Sequence[int] = (), start: int = 0
-) -> Iterator[tuple[Table, float]]:
-    """All batches of a file, or those of some row groups, of which the first begins with row `start`."""
-    state = FileState.of(path)
-    n_rows = 0
-    with naming(path):
-        found = (
-            _parquet_batches(path, state.size, reading, row_groups, start)
-            if _is_parquet(path)
-            else _text_batches(path, state.size, reading)
-        )
-        for table, share in found:
-            state.refuse_change()
-            n_rows += table.n_rows
-            yield table, share
-    if not n_rows and not row_groups:
-        raise TableError(f"{path.name} has column names but no rows below them.")
-
-
-def _parquet_batches(
-    path: Path, size: int, reading: Reading, row_groups: Sequence[int] = (), start: int = 0
-) -> Iterator[tuple[Table, float]]:
-    from pyarrow import parquet as pq
-
-    file = pq.ParquetFile(path, pre_buffer=False)
-    refuse_vast_parquet(file.metadata, size, path.name)
-    names, remarks = rename_doubled(path.name, file.schema_arrow.names)
-    cells, wanted = Cells(reading.markers), list(row_groups) or None
-    for batch in file.iter_batches(BATCH_ROWS, row_groups=wanted, use_threads=False):
-        batch.validate(full=True)  # damaged lengths and offsets would end the process when they are used
-        yield (
-            Table(batch.rename_columns(names), path.name, cells, remarks=[] if start else remarks, start=start),
-            min(1.0, (start + batch.num_rows) / max(1, file.metadata.num_rows)),
-        )
-        start += batch.num_rows
-
-
-def _text_batches(path: Path, size: int, reading: Reading) -> Iterator[tuple[Table, float]]:
-    with open_stream(path) as stream:
-        head = stream.read(HEAD_BYTES)
-    encoding, remarks = recognize_encoding(head, path.name, reading.encoding, cut=len(head) == HEAD_BYTES)
-    dialect = Dialect.of(head, path.name, encoding, reading.delimiter, reading.header)
-    remarks += dialect.remarks
-    start, cells = 0, Cells(reading.markers, dialect.delimiter != ",")
-    with open_stream(path) as stream:
-        for batch in stream_delimited(stream, path.name, dialect, dialect.names, BYTES_AT_ONCE):
-            yield (
-                Table(batch, path.name, cells, remarks=[] if start else remarks, start=start),
-                min(1.0, _place(stream) / max(1, size)),
-            )
-            start += batch.num_rows
-
-
 def _place(stream: Any) -> int:
     """How far a file has been read; of a packed one that is not known."""
     try:
         return int(stream.tell())
     except (OSError, ValueError):
         return 0
-
-
-def _in_order(table: Table, names: list[str], first: str) -> Table:
-    """The columns in the order of the first file, which must be the same ones."""
-    odd = sorted(set(names) ^ set(table.names))
-    if odd:
-        has, lacks = (Path(first).name, table.source) if odd[0] in names else (table.source, Path(first).name)
-        raise TableError(f"{has} has a column {odd[0]!r}, {lacks} has none. Give all files the same.")
-    if table.names == names:
-        return table
-    return Table(table.cells.select(names), table.source, table.reading, remarks=table.remarks, start=table.start)

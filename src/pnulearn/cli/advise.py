@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import remark, show_facts
-from pnulearn.cli.options import (
-    As,
-    Delimiter,
-    Drawn,
-    Drop,
-    Encoding,
-    Json,
-    LabelsDrawn,
-    Missing,
-    NoHeader,
-    Positive,
-    Prior,
-    Unlabeled,
-    existing_tables,
-    open_table,
-    read_kinds,
-    read_prior,
-)
-from pnulearn.cli.prior import prior_facts, settled_prior
+from pnulearn.cli.console import show_facts
+from pnulearn.cli.options import COLUMNS, Json, existing_tables, open_table
+from pnulearn.tables._options import TableOptions
 
 
 def advise(
+    options: Annotated[TableOptions, "prior", "sampling", *COLUMNS],
     file: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="Table to count rows in, or - .", callback=existing_tables)
     ] = None,
@@ -42,38 +26,29 @@ def advise(
         float | None,
         typer.Option(min=0.001, max=0.999, help="Wished width of the 95 % interval of the error: how many labels?"),
     ] = None,
-    labels_drawn: LabelsDrawn = None,
-    positive: Positive = None,
-    unlabeled: Unlabeled = None,
-    prior: Prior = "auto",
-    kinds: As = [],  # noqa: B006
-    drop: Drop = [],  # noqa: B006
-    missing: Missing = [],  # noqa: B006
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
     """Say whether unlabelled rows will help, what to label next and how many labels a wished certainty takes.
 
     From a table (FILE and --label), or from numbers (--n-positive, --n-negative, --n-unlabeled and --prior).
     """
-    theta, wanted = read_prior(prior), read_kinds(kinds)
+    theta, sampling = options.prior, options.sampling
     if file is None:
         if n_positive is None or n_negative is None or n_unlabeled is None or not isinstance(theta, float | tuple):
             raise typer.BadParameter("name FILE and --label, or --n-positive, --n-negative, --n-unlabeled and --prior.")
-        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, labels_drawn), json)
+        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, sampling), json)
         return
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
-    from pnulearn.tables.scores import table_labels
+    from pnulearn.tables._evaluation import table_labels
+    from pnulearn.tables._prior import settle_prior
 
-    table = open_table(file, missing, encoding, delimiter, no_header)
-    labels = table_labels(table, label, positive, unlabeled, remark)
-    belief = settled_prior(theta, table, label, labels, drop, wanted)
+    table = open_table(file, options)
+    labels = table_labels(table, label, options.pos_label, options.unlabeled)
+    belief = settle_prior(theta, table, label, labels, options.drop, options.kinds)
     found_negative, found_positive = map(int, labels.counts)
     sizes = found_positive, found_negative, labels.n_unlabeled
-    show_facts(facts(belief, *sizes, errors, width, labels_drawn), json)
+    show_facts(facts(belief, *sizes, errors, width, sampling), json)
 
 
 def facts(
@@ -83,17 +58,17 @@ def facts(
     n_unlabeled: int,
     errors: float | None,
     width: float | None = None,
-    drawn: Drawn | None = None,
+    sampling: Any = None,
 ) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
     from pnulearn.priors.resolve import read_prior as read_belief
+    from pnulearn.tables._prior import prior_facts
 
     belief = read_belief(prior)
     rates = None if errors is None else (errors, errors)
-    how: Literal["by_class", "random"] = "random" if drawn is Drawn.random else "by_class"
     sizes = n_positive, n_negative, n_unlabeled
-    advice = advice_for_sizes(*sizes, belief, error_rates=rates, width=width, drawn=how)
+    advice = advice_for_sizes(*sizes, belief, error_rates=rates, width=width, sampling=sampling or "by_class")
     needed = advice.needed
     return {
         "rows": {"positive": n_positive, "negative": n_negative, "unlabelled": n_unlabeled},

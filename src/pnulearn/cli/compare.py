@@ -8,25 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pnulearn.cli.console import remark, remarks, show_facts
-from pnulearn.cli.options import (
-    As,
-    Delimiter,
-    Drop,
-    Encoding,
-    File,
-    Json,
-    Label,
-    Missing,
-    NoHeader,
-    Positive,
-    Prior,
-    Unlabeled,
-    existing_models,
-    open_table,
-    read_kinds,
-    read_prior,
-)
-from pnulearn.cli.prior import prior_facts, settled_prior
+from pnulearn.cli.options import COLUMNS, File, Json, Label, existing_models, open_table
+from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
     from pnulearn._arrays import AnyArray
@@ -38,18 +21,10 @@ if TYPE_CHECKING:
 def compare(
     file: File,
     label: Label,
+    options: Annotated[TableOptions, "prior", *COLUMNS],
     model: Annotated[list[Path], typer.Option("--model", "-m", help="A model file.", callback=existing_models)] = [],  # noqa: B006
     score: Annotated[list[str], typer.Option("--score", "-s", help="A column of scores or labels.")] = [],  # noqa: B006
-    positive: Positive = None,
-    unlabeled: Unlabeled = None,
-    prior: Prior = "auto",
     threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
-    kinds: As = [],  # noqa: B006
-    drop: Drop = [],  # noqa: B006
-    missing: Missing = [],  # noqa: B006
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
     """Compare two models or columns of scores, row by row.
@@ -58,19 +33,19 @@ def compare(
     """
     if len(model) + len(score) != 2:
         raise typer.BadParameter("name two to compare, with --model FILE or --score COLUMN.")
-    theta, wanted = read_prior(prior), read_kinds(kinds)
-    table = open_table(file, missing, encoding, delimiter, no_header)
-    from pnulearn.tables.scores import table_labels
+    from pnulearn.tables._evaluation import score_column, table_labels
+    from pnulearn.tables._prior import settle_prior
 
-    labels = table_labels(table, label, positive, unlabeled, remark)
+    table = open_table(file, options)
+    labels = table_labels(table, label, options.pos_label, options.unlabeled)
     scores = [_model_scores(table, path, labels) for path in model]
-    scores += [_column_scores(table, column, labels, threshold) for column in score]
-    belief = settled_prior(theta, table, label, labels, [*drop, *score], wanted)
+    scores += [score_column(table, column, labels.classes, threshold) for column in score]
+    belief = settle_prior(options.prior, table, label, labels, [*options.drop, *score], options.kinds)
     show_facts(_facts([*map(str, model), *score], labels, scores, belief), json)
 
 
 def _model_scores(table: Table, path: Path, labels: Labels) -> AnyArray:
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables._loading import load_table_model
 
     fitted = load_table_model(path)
     if fitted.record.fingerprint == table.fingerprint:
@@ -83,16 +58,9 @@ def _model_scores(table: Table, path: Path, labels: Labels) -> AnyArray:
     return predictions.scores if same else -predictions.scores
 
 
-def _column_scores(table: Table, column: str, labels: Labels, threshold: float | None) -> AnyArray:
-    from pnulearn.tables.scores import score_column
-
-    scores, notes = score_column(table, column, labels.classes, threshold)
-    remarks(notes)
-    return scores
-
-
 def _facts(names: list[str], labels: Labels, scores: list[AnyArray], prior: PriorEstimate) -> dict[str, Any]:
     from pnulearn.metrics._comparison import compare_scores
+    from pnulearn.tables._prior import prior_facts
 
     groups = [[values[labels.codes == code] for code in (1, 0, -1)] for values in scores]
     found = compare_scores(groups[0], groups[1], prior)

@@ -18,7 +18,7 @@ def complete_kind(context: typer.Context, incomplete: str) -> list[str]:
     """COLUMN=KIND: first the column, then the kind."""
     name, equals, kind = incomplete.rpartition("=")
     if equals:
-        from pnulearn.tables.kinds import KINDS
+        from pnulearn.tables._kinds import KINDS
 
         return [f"{name}={known}" for known in KINDS if known.startswith(kind)]
     return [f"{column}=" for column in _columns(context) if column.startswith(incomplete)]

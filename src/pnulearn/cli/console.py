@@ -7,19 +7,20 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import IntEnum
 from typing import Any
 
+from pnulearn.tables._notes import LISTENER, Advance, Listener
+from pnulearn.tables._options import OPTIONS, SETTABLE
+
 MOST_WORDS = 12
 COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
-# Parameters that have an option of another name; `fit --set` takes all others of the classifier.
-OPTIONS = {"unlabeled": "unlabeled", "pos_label": "positive", "prior": "prior", "cv": "folds", "risk": "risk"}
-OPTIONS |= {"loss": "loss", "kernel": "kernel", "n_jobs": "jobs", "random_state": "seed", "threshold": "threshold"}
-OPTIONS |= {"method": "method", "confidence": "confidence", "at_random": "at-random"}
-SETTABLE = ("mix", "alpha", "bandwidth", "columns", "centers", "selection", "tie_break")
+# Parameters that have an option, and its name; `fit --set` takes some further ones of the classifier.
+FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
+FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
 
 
 class Loudness(IntEnum):
@@ -73,25 +74,43 @@ def in_options(message: str) -> str:
     >>> in_options("pass unlabeled=0, pos_label='spam' or alpha=0.1")
     "pass --unlabeled 0, --positive 'spam' or --set alpha=0.1"
     """
-    message = re.sub(rf"(?<![\w.-])({'|'.join(OPTIONS)})=", lambda found: f"--{OPTIONS[found[1]]} ", message)
+    message = re.sub(rf"(?<![\w.-])({'|'.join(FLAGS)})=(?=(\s?))", _as_flag, message)
     return re.sub(rf"(?<![\w.-])({'|'.join(SETTABLE)})=", r"--set \1=", message)
 
 
-def waiting(message: str) -> AbstractContextManager[Any]:
-    """A spinner on standard error while a person watches; nothing otherwise."""
-    if not sys.stderr.isatty() or _loudness.get() is Loudness.quiet:
-        return nullcontext()
-    from rich.console import Console
+def _as_flag(found: re.Match[str]) -> str:
+    return FLAGS[found[1]] + ("" if found[2] else " ")
 
-    return Console(stderr=True).status(message)
+
+def listen() -> None:
+    """From now on, print what the library tells."""
+    LISTENER.set(
+        Listener(
+            lambda message: remark(in_options(message)),
+            detail,
+            lambda message: remark(in_options(message), kind="warning"),
+            progress,
+        )
+    )
+
+
+def progress(message: str, is_long: bool) -> AbstractContextManager[Advance]:
+    """While a person watches, a spinner on standard error, or for what is long a bar with the time left."""
+    if not sys.stderr.isatty() or _loudness.get() is Loudness.quiet:
+        return nullcontext(lambda share: None)
+    return _bar(message) if is_long else _spinner(message)
 
 
 @contextmanager
-def progress(message: str, is_long: bool) -> Iterator[Callable[[float], None]]:
-    """A bar with the time left on standard error while a person watches something long; call it with the share done."""
-    if not is_long or not sys.stderr.isatty() or _loudness.get() is Loudness.quiet:
+def _spinner(message: str) -> Iterator[Advance]:
+    from rich.console import Console
+
+    with Console(stderr=True).status(message):
         yield lambda share: None
-        return
+
+
+@contextmanager
+def _bar(message: str) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

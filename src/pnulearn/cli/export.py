@@ -38,8 +38,8 @@ def export(
     """
     from pnulearn._files.outputs import Output, check_outputs
     from pnulearn.onnx import save_onnx
-    from pnulearn.tables.loading import load
-    from pnulearn.tables.model import TableModel
+    from pnulearn.tables._loading import load
+    from pnulearn.tables._model import TableModel
 
     try:
         check_outputs(

@@ -10,22 +10,16 @@ import typer
 
 from pnulearn.cli.console import remark, remarks, show_facts
 from pnulearn.cli.options import (
-    Delimiter,
-    Drawn,
-    Drop,
-    Encoding,
+    FILES,
     Json,
     Label,
-    LabelsDrawn,
-    Missing,
-    NoHeader,
     Overwrite,
-    Positive,
     existing_models,
     existing_tables,
     open_table,
     refuse_outputs,
 )
+from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
     from pnulearn.labeling import Labeler
@@ -37,14 +31,13 @@ def label(
         str, typer.Argument(metavar="FILE", help="The table. It is never changed.", callback=existing_tables)
     ],
     label: Label,
+    options: Annotated[TableOptions, "pos_label", "sampling", "drop", *FILES],
     model: Annotated[
         Path | None, typer.Option("--model", "-m", help="Start from this model.", callback=existing_models)
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
     ] = None,
-    positive: Positive = None,
-    labels: LabelsDrawn = None,
     goal: Annotated[float, typer.Option(help="Wished half-width of the error's interval.")] = 0.05,
     mixture: Annotated[
         str | None,
@@ -57,12 +50,7 @@ def label(
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; any free one by default.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
-    drop: Drop = [],  # noqa: B006 (typer wants a list)
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    missing: Missing = [],  # noqa: B006
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    no_header: NoHeader = False,
     json: Json = False,
 ) -> None:
     """Label rows of FILE on a page in the browser, beside a model and an honest error.
@@ -81,9 +69,7 @@ def label(
     read_mixture(shares)
     place = journal or journal_of(file)
     refuse_unwritable(Output(place, "a journal", "The journal"))
-    task, fitted = _read_task(
-        open_table(file, missing, encoding, delimiter, no_header), label, classes, positive, model, drop
-    )
+    task, fitted = _read_task(open_table(file, options), label, classes, options, model)
     remarks(task.remarks)
     if export is not None:
         _export(task, place, export, json)
@@ -93,7 +79,7 @@ def label(
         model=fitted,
         mixture=shares,
         goal=goal,
-        labels=(labels or Drawn.chosen).value,
+        sampling=options.sampling or "by_class",
         refit_every=0,
         random_state=seed,
     )
@@ -117,16 +103,14 @@ def read_shares(text: str | None) -> dict[Any, float] | None:
         ) from None
 
 
-def _read_task(
-    table: Any, label: str, classes: str | None, positive: str | None, model: Path | None, drop: list[str]
-) -> Any:
+def _read_task(table: Any, label: str, classes: str | None, options: TableOptions, model: Path | None) -> Any:
     """What is to be labelled, and the classifier of a model, if one is named."""
     from pnulearn.labeling.tables import read_task
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn.tables._loading import load_table_model
 
     loaded = None if model is None else load_table_model(model)
     names = [] if classes is None else [name.strip() for name in classes.split(",")]
-    task = read_task(table, label, classes=names, positive=positive, model=loaded, drop=drop)
+    task = read_task(table, label, classes=names, positive=options.pos_label, model=loaded, drop=options.drop)
     return task, None if loaded is None else loaded.classifier
 
 

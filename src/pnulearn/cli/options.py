@@ -1,35 +1,109 @@
-"""Options that several commands share."""
+"""Options that several commands share: those of `TableOptions`, made of its fields, and a few that are about files."""
 
 from __future__ import annotations
 
+import inspect
 from ast import literal_eval
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field
 from enum import StrEnum
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from pnulearn.cli.completion import complete_column, complete_kind
-from pnulearn.cli.console import SETTABLE, detail, remarks
+from pnulearn.cli.console import detail, in_options, remarks
+from pnulearn.tables._options import OPTIONS, SETTABLE, TableOptions
 
 if TYPE_CHECKING:
     from pnulearn._tables.batches import Batches
-    from pnulearn.tables import Table
+    from pnulearn._tables.table import Table
+
+COMPLETIONS = {"column": complete_column, "kind": complete_kind}
+# Options of commands that read a table, that look at its columns, and that judge or learn from its labels.
+FILES = ("missing", "encoding", "delimiter", "header")
+COLUMNS = ("pos_label", "unlabeled", "kinds", "drop", *FILES)
+ORIGINS = ("sampling", "at_random", "weights")
+SAMPLING = ("random", "by-class")
 
 
-STREAM_ABOVE = 32.0  # MB of all files: beyond, they are read in batches
+def option_parameters(names: Sequence[str]) -> Iterator[inspect.Parameter]:
+    """Parameters that typer makes options of, for these fields of `TableOptions`, or all of them."""
+    hints = get_type_hints(TableOptions)
+    for name in names or [name for name, one in OPTIONS.items() if "meaning" in one.metadata and name != "verbose"]:
+        kind, default = _typed(hints[name], OPTIONS[name])
+        option = typer.Option(*_flags(OPTIONS[name]), **_facts(OPTIONS[name], kind))
+        yield inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+        )
 
 
-class Drawn(StrEnum):
-    """How the labelled rows came to be labelled, as people say it; in the library these are kinds of sampling."""
+def read_options(values: Mapping[str, Any], **further: Any) -> TableOptions:
+    """The options as they were typed, in the types that `TableOptions` has."""
+    read = {name: READERS.get(name, _plain)(value) for name, value in values.items()}
+    options = TableOptions(**read, **further)
+    try:
+        options.refuse_contradictions()
+    except ValueError as error:
+        raise typer.BadParameter(in_options(str(error))) from None
+    return options
 
-    random = "random"
-    chosen = "chosen"
 
-    @property
-    def sampling(self) -> str:
-        return "single_set" if self is Drawn.random else "case_control"
+def _typed(hint: Any, one: Field[Any]) -> tuple[Any, Any]:
+    """What typer takes for a type, and the default as it is typed."""
+    given = one.metadata.get("typed", one.default)
+    inner = [part for part in get_args(hint) if part is not NoneType] if get_origin(hint) is UnionType else [hint]
+    optional = len(inner) < len(get_args(hint)) if get_origin(hint) is UnionType else False
+    kind = inner[0]
+    if "parser" in PARSED.get(one.name, {}):
+        return str | None, given
+    if get_origin(kind) is Literal:
+        choices = StrEnum(one.name, {choice: choice for choice in get_args(kind)})  # type: ignore[misc]
+        return choices, choices(given)
+    if get_origin(kind) in (Sequence, Mapping):
+        return list[str], []
+    if kind is Any:
+        return (str, given) if isinstance(given, str) else (str | None, given)
+    if kind is bool:
+        return bool, False
+    return (kind | None if optional else kind), given
+
+
+def _flags(one: Field[Any]) -> list[str]:
+    return [one.metadata["flag"]] if "flag" in one.metadata else []
+
+
+def _facts(one: Field[Any], kind: Any) -> dict[str, Any]:
+    """Arguments of `typer.Option`."""
+    found: dict[str, Any] = {"help": one.metadata.get("help", one.metadata["meaning"])} | PARSED.get(one.name, {})
+    if "metavar" in one.metadata:
+        found["metavar"] = one.metadata["metavar"]
+    if "least" in one.metadata:
+        found["min"] = one.metadata["least"]
+    if "completes" in one.metadata:
+        found["autocompletion"] = COMPLETIONS[one.metadata["completes"]]
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A choice as the word that it is, several words as a tuple."""
+    if isinstance(value, StrEnum):
+        return value.value
+    return tuple(value) if isinstance(value, list) else value
+
+
+def read_sampling(text: str) -> str:
+    """How labelled rows were drawn, in the words of the library, which knows older ones as well."""
+    from pnulearn._problem.samples import read_sampling
+
+    try:
+        return read_sampling(text.replace("-", "_"))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, SAMPLING))}.") from None
 
 
 def read_prior(text: str) -> float | tuple[float, float] | str | None:
@@ -73,21 +147,15 @@ def method_name(text: str) -> str:
     return text
 
 
-def read_drawn(labels: Drawn | None, at_random: str | None) -> Drawn | None:
-    """How labels were drawn, if that was said: a column that marks some rows says that the others were chosen."""
-    if at_random is not None and labels is Drawn.random:
-        raise typer.BadParameter("--labels random says of all rows what --at-random says of some: name one of them.")
-    return Drawn.chosen if at_random is not None else labels
+def read_kinds(pairs: list[str]) -> dict[str, str] | None:
+    """Kinds of columns by name.
 
-
-def read_kinds(pairs: list[str]) -> dict[str, str]:
-    """
     >>> read_kinds(["zip=category", "a=b=number"])
     {'zip': 'category', 'a=b': 'number'}
     """
     if not pairs:
-        return {}  # what is about to be refused need not wait for scikit-learn
-    from pnulearn.tables.kinds import KINDS
+        return None  # what is about to be refused need not wait for scikit-learn
+    from pnulearn.tables._kinds import KINDS
 
     kinds = {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
     for name, kind in kinds.items():
@@ -96,7 +164,7 @@ def read_kinds(pairs: list[str]) -> dict[str, str]:
     return kinds
 
 
-def read_settings(pairs: list[str]) -> dict[str, Any]:
+def read_settings(pairs: list[str]) -> dict[str, Any] | None:
     """Parameters of the classifier that have no option of their own.
 
     >>> read_settings(["alpha=0.1", "mix=[0, 0.5]", "selection=best"])
@@ -106,7 +174,7 @@ def read_settings(pairs: list[str]) -> dict[str, Any]:
     for name, text in texts.items():
         if name not in SETTABLE or not text:
             raise typer.BadParameter(f"--set wants NAME=VALUE, with one of the names {', '.join(SETTABLE)}.")
-    return {name: _read_value(text) for name, text in texts.items()}
+    return {name: _read_value(text) for name, text in texts.items()} or None
 
 
 def _read_value(text: str) -> Any:
@@ -121,6 +189,8 @@ def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool,
     from pnulearn._files.outputs import Output, check_outputs
     from pnulearn._tables.files import expand
 
+    if any(path is not None and kind == "a report" for path, kind in outputs.values()):
+        refuse_without_report()
     asked = [Output(path, kind, name, "--overwrite") for name, (path, kind) in outputs.items() if path is not None]
     files = expand(inputs.pop("file"))
     names = {f"FILE {k + 1}" if k else "FILE": path for k, path in enumerate(files)}
@@ -151,6 +221,12 @@ def existing_models(context: typer.Context, models: Any) -> Any:
     return models
 
 
+def refuse_without_report() -> None:
+    """Say what a report needs before any work is done."""
+    if not (find_spec("matplotlib") and find_spec("jinja2")):
+        raise ImportError("A report needs more packages: pip install 'pnulearn[report]'")
+
+
 File = Annotated[
     list[str],
     typer.Argument(
@@ -165,100 +241,43 @@ Label = Annotated[
         "--label", "-l", help="Column with the labels; empty cells are unlabelled.", autocompletion=complete_column
     ),
 ]
-Positive = Annotated[str | None, typer.Option(help="Label of the positive class; by default yes, or the greater.")]
-Unlabeled = Annotated[str | None, typer.Option(help="Value that marks unlabelled rows, besides empty cells.")]
-Prior = Annotated[
-    str,
-    typer.Option(
-        metavar="SHARE|LOW..HIGH|auto|METHOD",
-        help="Share of positives in the population, or a 90 % range such as 0.1..0.3; auto estimates it.",
-    ),
-]
-LabelsDrawn = Annotated[
-    Drawn | None,
-    typer.Option("--labels", help="Were the labelled rows drawn at random, or chosen (by class, say)?"),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column of weights of the rows. It is no feature.", autocompletion=complete_column
-    ),
-]
-AtRandom = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of yes and no: which rows were labelled at random. It is no feature.",
-        autocompletion=complete_column,
-    ),
-]
-As = Annotated[
-    list[str],
-    typer.Option(
-        "--as",
-        metavar="COLUMN=KIND",
-        help="Use a column as number, flag, category, codes, date or text.",
-        autocompletion=complete_kind,
-    ),
-]
-Settings = Annotated[
-    list[str],
-    typer.Option("--set", metavar="NAME=VALUE", help=f"Another parameter of PNUClassifier: {', '.join(SETTABLE)}."),
-]
-MostCategories = Annotated[int, typer.Option(min=2, help="Categories with a feature each; others share features.")]
-Drop = Annotated[
-    list[str], typer.Option(help="Leave this column out (may be repeated).", autocompletion=complete_column)
-]
-Missing = Annotated[list[str], typer.Option(help="Another cell content that means missing (may be repeated).")]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of the file; recognised by default.")]
-Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the CSV file; recognised by default.")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line holds values, not names.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an output that holds something of another kind.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
-StreamAbove = Annotated[
-    float,
-    typer.Option(
-        min=0, metavar="MB", help="Read CSV and Parquet files of more than this in batches: all rows, in flat memory."
-    ),
-]
 ModelFile = Annotated[
     Path, typer.Option("--model", "-m", help="Model file written by `pnulearn fit`.", callback=existing_models)
 ]
 
 
-def open_table(
-    file: str | list[str], missing: list[str], encoding: str | None, delimiter: str | None, no_header: bool
-) -> Table:
-    """The table in a file, with remarks on standard error about how it was read."""
-    from pnulearn.tables import read_table
+def _read_stream_above(megabytes: float) -> float:
+    if not isfinite(megabytes):
+        raise typer.BadParameter(f"--stream-above is a number of MB, such as 32; got {megabytes}.")
+    return megabytes
 
-    if delimiter in ("tab", r"\t"):
-        delimiter = "\t"
-    table = read_table(file, missing=tuple(missing), encoding=encoding, delimiter=delimiter, header=not no_header)
+
+# Options whose words mean something else than they are; all others are taken as they stand.
+PARSED = {"sampling": {"parser": read_sampling, "autocompletion": lambda: list(SAMPLING)}}
+READERS: dict[str, Callable[[Any], Any]] = {
+    "prior": read_prior,
+    "kinds": read_kinds,
+    "settings": read_settings,
+    "delimiter": lambda text: "\t" if text in ("tab", r"\t") else text,
+    "header": lambda absent: not absent,
+    "stream_above": _read_stream_above,
+}
+
+
+def open_data(file: str | list[str], options: TableOptions) -> Table | Batches:
+    """The table in files, in batches if they are large."""
+    from pnulearn._tables.frames import open_data
+
+    return open_data(file, options.reading, options.large)
+
+
+def open_table(file: str | list[str], options: TableOptions) -> Table:
+    """The table in files, all of it, with notes about how it was read."""
+    from pnulearn._tables.batches import Batches
+
+    table = Batches.of(file, options.reading).whole()
     remarks(table.remarks)
     detail(f"{table.source} has {table.n_rows} rows and {len(table.names)} columns.")
     return table
-
-
-def open_batches(
-    file: str | list[str],
-    missing: list[str],
-    encoding: str | None,
-    delimiter: str | None,
-    no_header: bool,
-    stream_above: float = STREAM_ABOVE,
-) -> Batches:
-    """The same table, in batches if its files have more than so many MB."""
-    from pnulearn.tables import read_batches
-
-    delimiter = "\t" if delimiter in ("tab", r"\t") else delimiter
-    if not isfinite(stream_above):
-        raise typer.BadParameter(f"--stream-above is a number of MB, such as 32; got {stream_above}.")
-    return read_batches(
-        file,
-        missing=tuple(missing),
-        encoding=encoding,
-        delimiter=delimiter,
-        header=not no_header,
-        large=int(stream_above * 2**20),
-    )

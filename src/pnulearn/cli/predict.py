@@ -5,38 +5,27 @@ from __future__ import annotations
 import json as json_format
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pnulearn.cli.completion import complete_column
-from pnulearn.cli.console import progress, remark, remarks
-from pnulearn.cli.options import (
-    STREAM_ABOVE,
-    Delimiter,
-    Encoding,
-    File,
-    Json,
-    Missing,
-    ModelFile,
-    NoHeader,
-    Overwrite,
-    StreamAbove,
-    open_batches,
-    refuse_outputs,
-)
+from pnulearn.cli.console import remark
+from pnulearn.cli.options import FILES, File, Json, ModelFile, Overwrite, refuse_outputs
+from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
-    from pnulearn._tables.batches import Batches
+    from pnulearn import TableClassifier
     from pnulearn.tables import Column, Table
-    from pnulearn.tables.model import Predictions, TableModel
+    from pnulearn.tables._model import Predictions
 
 
 def predict(
     file: File,
     model: ModelFile,
+    options: Annotated[TableOptions, *FILES, "stream_above"],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write here, not to standard output.")] = None,
     overwrite: Overwrite = False,
     keep: Annotated[
@@ -51,11 +40,6 @@ def predict(
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="Write text that a spreadsheet takes for a formula without apostrophe.")
     ] = False,
-    missing: Missing = [],  # noqa: B006
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    no_header: NoHeader = False,
-    stream_above: StreamAbove = STREAM_ABOVE,
     json: Json = False,
 ) -> None:
     """Predict the label of every row of FILE.
@@ -65,19 +49,18 @@ def predict(
     if keep and only:
         raise typer.BadParameter("--keep names columns to write and --only says none: name one of them.")
     refuse_outputs({"--out": (out, "predictions")}, overwrite, file=file, model=model)
-    from pnulearn.tables.loading import load_table_model
+    from pnulearn import TableClassifier
 
-    fitted = load_table_model(model)
-    batches = open_batches(file, missing, encoding, delimiter, no_header, stream_above)
+    fitted = TableClassifier.load(model).set_params(**asdict(options))
     told = Predicted([] if only else keep or None, guard=not no_guard, as_json=json)
     if out is None:
-        for piece in told.pieces(fitted, batches):
+        for piece in told.pieces(fitted, file):
             sys.stdout.buffer.write(piece)
         sys.stdout.flush()
     else:
         from pnulearn._files.writing import write_atomically
 
-        write_atomically(out, lambda target: target.writelines(told.pieces(fitted, batches)))
+        write_atomically(out, lambda target: target.writelines(told.pieces(fitted, file)))
         remark(f"{told.n_rows} predictions are in {out}.")
 
 
@@ -93,25 +76,18 @@ class Predicted:
     as_json: bool
     n_rows: int = 0
 
-    def pieces(self, fitted: TableModel, batches: Batches) -> Iterator[bytes | memoryview]:
-        """Text as bytes, and remarks, each of them once."""
-        seen: set[str] = set()
-        with progress("Predicting", batches.is_streamed) as advance:
-            for table, share in batches:
-                for name in self.keep or ():
-                    table.refuse_absent(name)
-                predictions = fitted.predict(table)
-                fresh = [note for note in (*table.remarks, *predictions.remarks) if note not in seen]
-                seen.update(fresh)
-                remarks(fresh)
-                answers = _answers(predictions, fitted.label)
-                kept = [name for name in (table.names if self.keep is None else self.keep) if name not in answers]
-                if self.as_json:
-                    yield from (line.encode() for line in _json_lines(table, answers, kept))
-                else:
-                    yield from self._csv(table, answers, kept, header=self.n_rows == 0)
-                self.n_rows += table.n_rows
-                advance(share)
+    def pieces(self, fitted: TableClassifier, file: list[str]) -> Iterator[bytes | memoryview]:
+        """Text as bytes."""
+        for table, predictions in fitted.predictions(file):
+            for name in self.keep or ():
+                table.refuse_absent(name)
+            answers = _answers(predictions, fitted.model_.label)
+            kept = [name for name in (table.names if self.keep is None else self.keep) if name not in answers]
+            if self.as_json:
+                yield from (line.encode() for line in _json_lines(table, answers, kept))
+            else:
+                yield from self._csv(table, answers, kept, header=self.n_rows == 0)
+            self.n_rows += table.n_rows
 
     def _csv(
         self, table: Table, answers: dict[str, list[Any]], kept: list[str], header: bool
@@ -135,7 +111,7 @@ class Predicted:
 
 def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
     """The predicted label, then the probability of the positive class, or of every class if there are more."""
-    from pnulearn.tables.model import label_text
+    from pnulearn.tables._label_column import label_text
 
     shown = range(1, 2) if len(predictions.classes) == 2 else range(len(predictions.classes))
     shares = {f"probability_{predictions.classes[k]}": predictions.probability[:, k].round(6).tolist() for k in shown}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pnulearn.cli.console import in_options
 
 if TYPE_CHECKING:
-    from pnulearn.tables.model import TableModel
-    from pnulearn.tables.verdict import Verdict
+    from pnulearn.tables._model import TableModel
+    from pnulearn.tables._verdict import Verdict
 
 MOST_CLASSES = 4  # whose rows are counted by name
 

@@ -15,6 +15,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_count
 from pnulearn._problem.inputs import read_features, refuse_no_classifier
 from pnulearn._problem.labels import UNLABELED
+from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM, Draw, Sample
 from pnulearn.labeling.given import as_draws, read_given
 from pnulearn.labeling.interview import Interview
@@ -40,7 +41,7 @@ class Labeler:
         Features of all rows.
     y : array (rows,), optional
         Labels that are there already, missing for all other rows. They are learnt from, and say nothing about error and
-        shares unless `labels="random"`.
+        shares unless `sampling="random"`.
     classes : sequence, optional
         The classes, of two the negative one first; needed unless y shows them all.
     model : classifier, optional
@@ -55,8 +56,8 @@ class Labeler:
         The half-width of the error's interval that is wished for.
     confidence : float
         Of all intervals.
-    labels : str
-        "random" if the labels in y were drawn at random, "chosen" if not or not known.
+    sampling : str
+        "random" if the labels in y were drawn at random, "by_class" if not or not known.
     journal : str or Path, optional
         The file that keeps draws and answers. If it exists, the labelling goes on where it was.
     about : dict, optional
@@ -90,7 +91,7 @@ class Labeler:
         n_random: int | None = None,
         goal: float | Goal = 0.05,
         confidence: float = 0.95,
-        labels: str = "chosen",
+        sampling: Sampling = "by_class",
         journal: str | os.PathLike[str] | None = None,
         about: Mapping[str, Any] | None = None,
         refit_every: int | None = None,
@@ -114,11 +115,9 @@ class Labeler:
         self._interview = Interview(self._urn, self.classes)
         self._opinion = Opinion()
         self._n_fitted = -1
-        if labels == "random":
+        if read_sampling(sampling) == "random":
             for draw, code in as_draws(self.given, self.seed):
                 self._interview.book.add(draw, code)
-        elif labels != "chosen":
-            raise ValueError(f"labels={labels!r}: were they drawn at random ('random') or not ('chosen')?")
         if journal is not None:
             self._open(journal, dict(about or {}))
 

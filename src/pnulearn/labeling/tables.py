@@ -13,15 +13,16 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._files.writing import guard_cell
+from pnulearn._problem.samples import Sampling
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
 from pnulearn.labeling.draws import DONT_KNOW, RANDOM
 from pnulearn.labeling.journal import JournalError, read_journal
 from pnulearn.labeling.labeler import Labeler
-from pnulearn.tables.model import TableModel, label_text
-from pnulearn.tables.origins import export_names
-from pnulearn.tables.plan import learn_plan
-from pnulearn.tables.targets import read_targets
+from pnulearn.tables._label_column import label_text, read_targets
+from pnulearn.tables._model import TableModel
+from pnulearn.tables._plan import learn_plan
+from pnulearn.tables._provenance import columns_without, export_names
 
 NOT_KNOWN = "don't know"
 GIVEN = "given"
@@ -134,7 +135,7 @@ def _features(table: Table, label: str, model: TableModel | None, drop: Sequence
     """What a model learns from; nothing where no column can be learnt from, as in a table of pictures."""
     if model is not None:
         return model.plan.features(table)
-    without = dict.fromkeys(drop, "by request") | ({label: "the label"} if label in table.names else {})
+    without = columns_without(label if label in table.names else None, drop)
     for name in drop:
         table.refuse_absent(name)
     try:
@@ -159,8 +160,8 @@ def restore(task: Task, journal: str | Path, **options: Any) -> Labeler:
     if not Path(journal).exists():
         raise JournalError(f"There is no journal {str(journal)!r}: nothing was labelled yet.")
     events = read_journal(journal, {"classes": task.classes, **task.about})
-    labels = "random" if events and events[0].get("n_given") else "chosen"
-    labeler = Labeler(task.X, task.y, classes=task.classes, labels=labels, refit_every=0, **options)
+    sampling: Sampling = "random" if events and events[0].get("n_given") else "by_class"
+    labeler = Labeler(task.X, task.y, classes=task.classes, sampling=sampling, refit_every=0, **options)
     labeler.replay(events[1:], Path(journal).name)
     return labeler
 

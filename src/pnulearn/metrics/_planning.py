@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -14,11 +14,11 @@ from scipy.stats import binom
 from pnulearn._intervals.closed_forms import power_of_z_test
 from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._numbers import read_count
+from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import read_prior, read_share
 from pnulearn.theory import Psi
 
-Drawn = Literal["by_class", "random"]
 MOST_LABELS = 100_000
 N_OUTCOMES = 4  # numbers of errors of either class that stand for all
 N_QUANTILES = 40
@@ -34,7 +34,7 @@ class LabelsNeeded:
         Labelled positive rows in all; if labels are drawn at random, as many as are to be expected.
     n_negative : int
         The same of negative rows.
-    drawn : str
+    sampling : str
         "by_class" or "random".
     reached : float
         Expected width of the interval with so many labels, or the power of the comparison.
@@ -44,7 +44,7 @@ class LabelsNeeded:
 
     n_positive: int
     n_negative: int
-    drawn: Drawn
+    sampling: Sampling
     reached: float
     wish: str
 
@@ -56,7 +56,7 @@ class LabelsNeeded:
     def __str__(self) -> str:
         number = (
             f"{self.total} labels drawn at random"
-            if self.drawn == "random"
+            if self.sampling == "random"
             else f"{self.n_positive} labelled positive and {self.n_negative} labelled negative rows"
         )
         return f"{self.wish}: {number} in all."
@@ -68,7 +68,7 @@ def labels_for_width(
     *,
     error_rates: tuple[float, float] = (0.2, 0.2),
     n_unlabeled: int = 0,
-    drawn: Drawn = "by_class",
+    sampling: Sampling = "by_class",
     confidence: float = 0.95,
 ) -> LabelsNeeded:
     """Labels that bring the interval of the error rate to a width, high end minus low end, on average.
@@ -84,7 +84,7 @@ def labels_for_width(
         Shares of positives and of negatives that the model is thought to get wrong.
     n_unlabeled : int
         Unlabelled rows.
-    drawn : "by_class" or "random"
+    sampling : "by_class" or "random"
         As many labels of either class, or labels drawn at random from the population.
     confidence : float
         Of the interval.
@@ -96,11 +96,11 @@ def labels_for_width(
     """
     class_prior, wish = read_prior(prior), read_share(width, "width")
     rates, n_unlabeled = read_error_rates(error_rates), read_count("n_unlabeled", n_unlabeled, 0)
-    _check_drawn(drawn)
+    sampling = read_sampling(sampling)
     read_share(confidence, "confidence")
 
     def expected(n: int) -> float:
-        return expected_width(n, class_prior, rates, n_unlabeled, drawn, confidence)
+        return expected_width(n, class_prior, rates, n_unlabeled, sampling, confidence)
 
     n = _first(lambda n: expected(n) <= wish) if expected(MOST_LABELS) <= wish else None
     if n is None:
@@ -109,7 +109,7 @@ def labels_for_width(
             "because the prior is not known well enough. Draw labels at random, or narrow the prior."
         )
     text = f"{100 * confidence:g} % interval of the error no wider than {wish:g}"
-    return _needed(n, float(class_prior.mean), drawn, expected(n), text)
+    return _needed(n, float(class_prior.mean), sampling, expected(n), text)
 
 
 def expected_width(
@@ -117,14 +117,14 @@ def expected_width(
     class_prior: PriorEstimate,
     error_rates: tuple[float, float],
     n_unlabeled: int,
-    drawn: Drawn,
+    sampling: Sampling,
     confidence: float,
 ) -> float:
     """Expected width of the interval with n labels of each class, or n at random: a mean over errors that may occur."""
     theta = float(class_prior.mean)
-    sizes = np.array([n * theta, n * (1 - theta)]) if drawn == "random" else np.array([n, n], dtype=float)
+    sizes = np.array([n * theta, n * (1 - theta)]) if sampling == "random" else np.array([n, n], dtype=float)
     sizes = np.maximum(np.round(sizes), 1)
-    if drawn == "random" and class_prior.spread:
+    if sampling == "random" and class_prior.spread:
         class_prior = class_prior.combine(PriorEstimate.of_counts(sizes[::-1]))
     called = theta * (1 - error_rates[0]) + (1 - theta) * error_rates[1]
     outcomes = [_typical_shares(int(size), rate) for size, rate in zip(sizes, error_rates, strict=True)]
@@ -151,7 +151,7 @@ def labels_for_difference(
     *,
     disagreement: float,
     n_unlabeled: int = 0,
-    drawn: Drawn = "by_class",
+    sampling: Sampling = "by_class",
     power: float = 0.8,
     confidence: float = 0.95,
 ) -> LabelsNeeded:
@@ -167,7 +167,7 @@ def labels_for_difference(
         Share of rows that the models decide differently; unlabelled rows show it.
     n_unlabeled : int
         Unlabelled rows.
-    drawn : "by_class" or "random"
+    sampling : "by_class" or "random"
         As many labels of either class, or labels drawn at random from the population.
     power : float
         Probability of the right verdict.
@@ -187,12 +187,12 @@ def labels_for_difference(
         )
     n_unlabeled = read_count("n_unlabeled", n_unlabeled, 0)
     theta, level = float(read_prior(prior).mean), read_share(power, "power")
-    _check_drawn(drawn)
+    sampling = read_sampling(sampling)
     confidence = read_share(confidence, "confidence")
 
     def reached(n: int) -> float:
         one = max(share - gap**2, 1e-12)
-        if drawn == "random":
+        if sampling == "random":
             variance = one / n
         else:
             psi = Psi(theta**2 * one / n, (1 - theta) ** 2 * one / n, one / n_unlabeled if n_unlabeled else np.inf)
@@ -202,7 +202,7 @@ def labels_for_difference(
     n = _first(lambda n: reached(n) >= level)
     if n is None:
         raise ValueError(f"More than {MOST_LABELS:,} labels would be needed to find a difference of {gap:g}.")
-    return _needed(n, theta, drawn, reached(n), f"A difference of {gap:g} found with probability {level:g}")
+    return _needed(n, theta, sampling, reached(n), f"A difference of {gap:g} found with probability {level:g}")
 
 
 def _first(enough: Callable[[int], bool]) -> int | None:
@@ -219,11 +219,11 @@ def _first(enough: Callable[[int], bool]) -> int | None:
     return high
 
 
-def _needed(n: int, prior: float, drawn: Drawn, reached: float, wish: str) -> LabelsNeeded:
-    if drawn == "random":
+def _needed(n: int, prior: float, sampling: Sampling, reached: float, wish: str) -> LabelsNeeded:
+    if sampling == "random":
         positive = round(n * prior)
-        return LabelsNeeded(positive, n - positive, drawn, reached, wish)
-    return LabelsNeeded(n, n, drawn, reached, wish)
+        return LabelsNeeded(positive, n - positive, sampling, reached, wish)
+    return LabelsNeeded(n, n, sampling, reached, wish)
 
 
 def read_error_rates(rates: Any) -> tuple[float, float]:
@@ -231,8 +231,3 @@ def read_error_rates(rates: Any) -> tuple[float, float]:
     if np.shape(rates) != (2,) or not all(isinstance(rate, Real) and 0 < float(rate) < 1 for rate in rates):
         raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
     return float(rates[0]), float(rates[1])
-
-
-def _check_drawn(drawn: str) -> None:
-    if drawn not in ("by_class", "random"):
-        raise ValueError(f"drawn must be 'by_class' or 'random', got {drawn!r}.")

@@ -15,7 +15,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import jeffreys_distances, mixture_z, mover, prior_distances, skewed_t_distances
 from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._problem.folds import read_groups
-from pnulearn._problem.samples import Sampling, check_sampling
+from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, ScoredRows, read_costs, read_scores, split_scored_rows
@@ -45,7 +45,7 @@ def pnu_risk(
     *,
     prior: Any = None,
     helper: Any = None,
-    sampling: Sampling = "case_control",
+    sampling: Sampling = "by_class",
     mix: Mix = "optimal",
     loss: str | Loss = "zero_one",
     costs: tuple[float, float] = EQUAL_COSTS,
@@ -72,13 +72,13 @@ def pnu_risk(
         certain, with a warning if the rows contradict it; or what is known about it, a 90 % range, a distribution from
         `scipy.stats` or the answer of `estimate_prior`. The risk is then the one expected under it, and its interval
         contains what is not known.
-        It may be left out with sampling="single_set".
+        It may be left out with sampling="random".
     helper : array (rows,) or (rows, helpers), optional
         What one or several second models say of the same rows: labels, probabilities of the positive class or scores.
         They are calibrated to the labels out of fold, so they need not be right, and are left out where they do not
         pay. Neither the labels of these rows nor the model that is judged may have been used to make them. With a
         helper the answer is a `HelpedEstimate`.
-    sampling : "case_control" or "single_set"
+    sampling : "by_class" or "random"
         Whether labelled rows were gathered by class, or drawn at random from the population. In the second case how
         many there are of each class tells the prior, or adds to what is known about it.
     mix
@@ -144,13 +144,13 @@ def pnu_risk(
 
 def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
     """What is known about the prior, combined with the counts of labels that were drawn at random."""
-    check_sampling(sampling)
-    if prior is None and sampling == "case_control":
+    by_class = read_sampling(sampling) == "by_class"
+    if prior is None and by_class:
         raise ValueError(
             "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). If the "
-            "labelled rows were drawn at random from the population, pass sampling='single_set' instead."
+            "labelled rows were drawn at random from the population, pass sampling='random' instead."
         )
-    if sampling == "case_control":
+    if by_class:
         return read_prior(prior)
     positive, negative, _ = rows.rows
     counted = PriorEstimate.of_counts([len(negative), len(positive)])

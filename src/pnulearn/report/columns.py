@@ -18,7 +18,7 @@ from pnulearn._tables.dates import read_dates
 from pnulearn.inspection._effects import Effect, as_value, choose_rows, trace_effect
 from pnulearn.inspection._importance import ColumnImportance, Group, Scored, measure_importance
 from pnulearn.report.candidate import best_candidate
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 MOST_UNLABELED = 1_000
 MOST_REPEATS, SHUFFLES = 5, 120  # of each column; of all columns

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pnulearn._arrays import AnyArray
 from pnulearn._files.outputs import REPORT, Output, check_outputs
 from pnulearn._files.writing import write_atomically
 from pnulearn._machine import import_extra
@@ -18,7 +16,7 @@ from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import pnu_f1, pnu_precision, pnu_recall, pnu_specificity
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.metrics._suspects import suspicious_rows
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.tables._evaluation import Evaluation
 
 METRICS = {
     "Precision": (pnu_precision, "of the rows called positive, so many are"),
@@ -29,58 +27,12 @@ METRICS = {
 FEW_LABELS = 10
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What an evaluation rests on.
-
-    Parameters
-    ----------
-    source : str
-        Where the rows come from.
-    subject : str
-        What was judged: a column of scores or a model file.
-    names : (str, str)
-        The negative and the positive class.
-    codes : array (rows,)
-        1 positive, 0 negative, −1 unlabelled.
-    scores : array (rows,)
-        Scores that decide at 0.
-    prior : PriorEstimate
-        What is known about the share of positives.
-    error : Estimate
-        The error rate, with the helper if there is one.
-    unhelped : Estimate, optional
-        The same without the helper.
-    probabilities : array (rows,), optional
-        Probabilities of the positive class, if the scores are such.
-    """
-
-    source: str
-    subject: str
-    names: tuple[str, str]
-    codes: AnyArray
-    scores: AnyArray
-    prior: PriorEstimate
-    error: Estimate
-    unhelped: Estimate | None = None
-    probabilities: AnyArray | None = None
-
-    @property
-    def y(self) -> AnyArray:
-        return np.where(self.codes < 0, np.nan, self.codes.astype(float))
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        positive, negative, unlabeled = (int(np.sum(self.codes == code)) for code in (1, 0, -1))
-        return positive, negative, unlabeled
-
-
-def write_evaluation(judged: Judged, path: str | Path, *, overwrite: bool = False) -> None:
+def write_evaluation(judged: Evaluation, path: str | Path, *, overwrite: bool = False) -> None:
     """Write the page; the old file stays until the new one is complete.
 
     Parameters
     ----------
-    judged : Judged
+    judged : Evaluation
         What was found.
     path : str or Path
         The file. One that holds a report is replaced.
@@ -92,12 +44,12 @@ def write_evaluation(judged: Judged, path: str | Path, *, overwrite: bool = Fals
     write_atomically(path, lambda file: file.write(page))
 
 
-def render_evaluation(judged: Judged) -> str:
+def render_evaluation(judged: Evaluation) -> str:
     """The page as text; every value passes through the template's escaping.
 
     Parameters
     ----------
-    judged : Judged
+    judged : Evaluation
         What was found.
     """
     with import_extra("report", "A report"):
@@ -122,7 +74,7 @@ def render_evaluation(judged: Judged) -> str:
     )
 
 
-def _ladder(judged: Judged) -> list[tuple[str, Estimate]]:
+def _ladder(judged: Evaluation) -> list[tuple[str, Estimate]]:
     """The error from labels alone, with U, and with the helper."""
     groups = [judged.scores[judged.codes == code] for code in (1, 0, -1)]
     steps: list[tuple[str, Estimate]] = []
@@ -134,7 +86,7 @@ def _ladder(judged: Judged) -> list[tuple[str, Estimate]]:
     return [*steps, ("with everything that was given", judged.error)]
 
 
-def _metrics(judged: Judged) -> list[tuple[str, Estimate, str]]:
+def _metrics(judged: Evaluation) -> list[tuple[str, Estimate, str]]:
     given: dict[str, Any] = {"prior": judged.prior, "confidence": judged.error.confidence}
     found = [
         (name, function(judged.y, judged.scores, threshold=0.0, **given), words)
@@ -146,7 +98,7 @@ def _metrics(judged: Judged) -> list[tuple[str, Estimate, str]]:
     return found
 
 
-def _curves(judged: Judged) -> dict[str, tuple[str, Curve]]:
+def _curves(judged: Evaluation) -> dict[str, tuple[str, Curve]]:
     if not _ranks(judged) or 0 in judged.counts[:2]:
         return {}
     given: dict[str, Any] = {"prior": judged.prior, "confidence": judged.error.confidence}
@@ -159,12 +111,12 @@ def _curves(judged: Judged) -> dict[str, tuple[str, Curve]]:
     return curves
 
 
-def _ranks(judged: Judged) -> bool:
+def _ranks(judged: Evaluation) -> bool:
     """Whether scores say more than which class."""
     return len(np.unique(judged.scores)) > 2
 
 
-def _warnings(judged: Judged) -> Sequence[str]:
+def _warnings(judged: Evaluation) -> Sequence[str]:
     positive, negative, unlabeled = judged.counts
     found = []
     if min(positive, negative) < FEW_LABELS:
@@ -180,7 +132,7 @@ def _warnings(judged: Judged) -> Sequence[str]:
     return found
 
 
-def _suspects(judged: Judged) -> list[tuple[int, str, float]]:
+def _suspects(judged: Evaluation) -> list[tuple[int, str, float]]:
     """The five labels that the judged scores disagree with most, numbered from 1 as in a table."""
     if 0 in judged.counts[:2]:
         return []

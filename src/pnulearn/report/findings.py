@@ -18,8 +18,8 @@ from pnulearn.report.over_prior import AtPrior, look_over_prior
 from pnulearn.report.reliability import Bin, group_by_probability
 from pnulearn.report.rows import RowFindings, look_at_rows
 from pnulearn.report.thresholds import AtThreshold, look_at_thresholds
-from pnulearn.tables.model import Fitted
-from pnulearn.tables.verdict import HARDLY_KNOWN, Verdict, reach_verdict
+from pnulearn.tables._model import Fitted
+from pnulearn.tables._verdict import HARDLY_KNOWN, Verdict, reach_verdict
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class Findings:
     seconds: float
 
 
-def investigate(fitted: Fitted) -> Findings:
-    """Everything the report says about a fitted model."""
+def investigate(fitted: Fitted, verdict: Verdict | None = None) -> Findings:
+    """Everything the report says about a fitted model; the verdict is reached if it is not known yet."""
     with one_blas_thread():  # many small matrices
-        return _investigate(fitted)
+        return _investigate(fitted, verdict)
 
 
-def _investigate(fitted: Fitted) -> Findings:
+def _investigate(fitted: Fitted, verdict: Verdict | None) -> Findings:
     start = time.perf_counter()
     classifier = fitted.model.classifier
     scores = judged_scores(fitted)
@@ -59,7 +59,7 @@ def _investigate(fitted: Fitted) -> Findings:
     unknown = belief.mass is not None and belief.high - belief.low > HARDLY_KNOWN
     return Findings(
         fitted,
-        reach_verdict(fitted.model, narrowing),
+        verdict or reach_verdict(fitted.model, narrowing),
         scores,
         columns,
         climb(fitted),

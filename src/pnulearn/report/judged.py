@@ -6,7 +6,7 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.calibration import probabilities
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 
 def judged_scores(fitted: Fitted) -> AnyArray:

@@ -15,7 +15,7 @@ from pnulearn._problem.labels import Labels
 from pnulearn.inspection._importance import estimate_rise
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.report.candidate import as_given, best_candidate
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 ALONE = " alone"  # ends the name of a learner without the others
 FEWEST = 2  # labelled rows of every class that a supervised model needs
@@ -90,7 +90,7 @@ def _supervised(fitted: Fitted, prior: Any) -> AnyArray:
     """
     classifier, codes = fitted.model.classifier, fitted.codes
     labeled = np.flatnonzero(codes >= 0)
-    supervised: PNUClassifier = clone(classifier).set_params(risk="pn", prior=prior, mix=None, sampling="case_control")
+    supervised: PNUClassifier = clone(classifier).set_params(risk="pn", prior=prior, mix=None, sampling="by_class")
     supervised.fit(fitted.X[labeled], Labels(classifier.classes_, codes[labeled]))
     scores = supervised.decision_function(fitted.X)
     scores[labeled] = supervised.validation_scores_

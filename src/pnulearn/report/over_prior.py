@@ -9,7 +9,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import DecisionRates, mass_quantiles
 from pnulearn.priors.narrowing import shift_probability
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -17,8 +17,8 @@ from pnulearn.report.findings import Findings, investigate
 from pnulearn.report.rows import AT_RANDOM
 from pnulearn.report.sentences import say_columns, say_rungs
 from pnulearn.report.thresholds import PRICES, cheapest
-from pnulearn.tables.model import Fitted
-from pnulearn.tables.verdict import percent
+from pnulearn.tables._model import Fitted
+from pnulearn.tables._verdict import Verdict, percent
 
 MOST_CANDIDATES = 10
 SPACE = "\N{NO-BREAK SPACE}"
@@ -37,20 +37,22 @@ CONTENTS = {
 }
 
 
-def write_report(fitted: Fitted, path: str | Path, *, overwrite: bool = False) -> None:
+def write_report(fitted: Fitted, path: str | Path, *, verdict: Verdict | None = None, overwrite: bool = False) -> None:
     """Write the report about a fitted model; the old file stays until the new one is complete.
 
     Parameters
     ----------
     fitted : Fitted
-        As `fit_table` returns it.
+        The model with its rows, as `TableClassifier.fitted_` has it.
     path : str or Path
         The file. One that holds a report is replaced.
+    verdict : Verdict, optional
+        What the model is worth, if that is known already.
     overwrite : bool
         Replace a file that holds anything else, too.
     """
     check_outputs(Output(path, REPORT), overwrite=overwrite)
-    page = render(investigate(fitted)).encode()
+    page = render(investigate(fitted, verdict)).encode()
     write_atomically(path, lambda file: file.write(page))
 
 

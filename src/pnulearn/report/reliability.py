@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pnulearn.report.judged import judged_probability
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 N_BINS = 5
 

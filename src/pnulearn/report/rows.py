@@ -9,7 +9,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._tables.table import Table
 from pnulearn.report.judged import judged_probability, judged_scores
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 N_SURE, N_UNSURE = 3, 4
 N_TO_LABEL, N_RANDOM = 12, 6

@@ -10,7 +10,7 @@ from pnulearn._intervals.posterior_grids import ContradictedPrior
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import count_decisions, judge_decisions
 from pnulearn.report.judged import judged_probability
-from pnulearn.tables.model import Fitted
+from pnulearn.tables._model import Fitted
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 PRICES = (1, 2, 5, 10, 20)  # of a missed positive, in false alarms

@@ -75,7 +75,7 @@ def predict_files(
     keep = _other_columns(model, data) if keep == "others" else keep
     source = _open(model, data, keep, part_rows)
     if kind:
-        paths = {part.state.path for part in source.parts}  # type: ignore[attr-defined]  # all are files
+        paths = {part.path for part in source.parts}  # type: ignore[attr-defined]  # all are files
         inputs = {f"the input {path}": path for path in paths}
         check_outputs(Output(output, PREDICTIONS), inputs=inputs, overwrite=overwrite)
     job = _Job(model, source.without_parts(), tuple(keep), probabilities, kind or ".parquet", bool(kind), guard)
@@ -139,7 +139,7 @@ def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
 
 def _refuse_absent(source: Source, keep: Sequence[str]) -> None:
     """Columns to keep that a file does not have, before any work is done."""
-    files = {part.state.path: part for part in source.parts}  # type: ignore[attr-defined]  # all are files
+    files = {part.path: part for part in source.parts}  # type: ignore[attr-defined]  # all are files
     for part in files.values() if keep else ():
         found = part.schema()  # type: ignore[attr-defined]
         for name in keep:

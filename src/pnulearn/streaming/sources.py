@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -13,11 +12,11 @@ import numpy as np
 from pnulearn._moments import ArrayBatch, Batch
 from pnulearn._numbers import read_count
 from pnulearn._tables.errors import TableError, need_arrow
-from pnulearn._tables.files import PARQUET, find_files
+from pnulearn._tables.files import find_files
+from pnulearn._tables.frames import is_paths
 from pnulearn.streaming.batches import ArrowBatch
 from pnulearn.streaming.columns import choose_columns
-from pnulearn.streaming.delimited import CsvPart
-from pnulearn.streaming.parquet import ParquetPart, parquet_parts
+from pnulearn.streaming.file_parts import FilePart, file_parts
 
 PART_ROWS = 250_000  # a second or two of work, far more than handing out a part costs
 HEAD_ROWS = 20_000  # rows of an iterator that are kept to choose centres from
@@ -63,7 +62,7 @@ class Source:
     @property
     def is_untyped(self) -> bool:
         """Whether labels are text that may stand for numbers."""
-        return any(isinstance(part, CsvPart) for part in self.parts)
+        return any(isinstance(part, FilePart) and part.is_untyped for part in self.parts)
 
     def without_parts(self) -> Source:
         """What a worker has to know: not the other parts."""
@@ -91,7 +90,7 @@ def open_source(
     labels : whether labels are needed.
     """
     read_count("part_rows", part_rows)
-    if _is_paths(data):
+    if is_paths(data):
         if labels and target is None:
             raise TableError("Which column holds the labels? Name it, e.g. target='label'.")
         return _file_source(data, target, columns, part_rows)
@@ -111,29 +110,20 @@ def open_source(
     )
 
 
-def _is_paths(data: Any) -> bool:
-    if isinstance(data, str | os.PathLike):
-        return True
-    return isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(one, str | os.PathLike) for one in data)
-
-
 def column_names(data: Any) -> list[str]:
     """All columns of the first file."""
-    if not _is_paths(data):
+    if not is_paths(data):
         raise TypeError("Names of columns are read from Parquet and CSV files, not from what is in memory.")
-    path = find_files(data)[0]
-    is_parquet = path.name.lower().endswith(PARQUET)
-    found = parquet_parts(path, None, PART_ROWS) if is_parquet else [CsvPart.of(path, None)]
+    found = file_parts(find_files(data)[0], None, PART_ROWS)
     return list(found[0].schema()) if found else []
 
 
 def _file_source(data: Any, target: str | None, columns: Sequence[str] | None, part_rows: int) -> Source:
     need_arrow()
-    parts: list[ParquetPart | CsvPart] = []
+    parts: list[FilePart] = []
     schemas = []
     for path in find_files(data):
-        is_parquet = path.name.lower().endswith(PARQUET)
-        found = parquet_parts(path, target, part_rows) if is_parquet else [CsvPart.of(path, target)]
+        found = file_parts(path, target, part_rows)
         schemas += [(str(path), found[0].schema())] if found else []
         parts += found
     if not parts:

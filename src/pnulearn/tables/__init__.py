@@ -1,22 +1,62 @@
-"""Tables in files: read into columns, turned into features, written back with predictions."""
+"""Tables in files: read into columns, turned into features, written back with predictions.
 
-from pnulearn._tables.batches import Batches, read_batches
-from pnulearn._tables.columns import Column
-from pnulearn._tables.errors import TableError
-from pnulearn._tables.reading import read_table
-from pnulearn._tables.table import Table
-from pnulearn.tables.plan import ColumnPlan, learn_plan
-from pnulearn.tables.targets import Targets, read_targets
+Names are imported when they are first used: the command line reads the options of a fit before anything else.
+"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pnulearn._tables.batches import Batches as Batches
+    from pnulearn._tables.batches import read_batches as read_batches
+    from pnulearn._tables.columns import Column as Column
+    from pnulearn._tables.errors import TableError as TableError
+    from pnulearn._tables.reading import read_table as read_table
+    from pnulearn._tables.table import Table as Table
+    from pnulearn.tables._evaluation import Evaluation as Evaluation
+    from pnulearn.tables._label_column import Targets as Targets
+    from pnulearn.tables._label_column import read_targets as read_targets
+    from pnulearn.tables._model import TableModel as TableModel
+    from pnulearn.tables._plan import ColumnPlan as ColumnPlan
+    from pnulearn.tables._plan import learn_plan as learn_plan
+    from pnulearn.tables._verdict import Concern as Concern
+    from pnulearn.tables._verdict import Verdict as Verdict
+
+_HOMES = {
+    "Batches": "pnulearn._tables.batches",
+    "Column": "pnulearn._tables.columns",
+    "ColumnPlan": "pnulearn.tables._plan",
+    "Concern": "pnulearn.tables._verdict",
+    "Evaluation": "pnulearn.tables._evaluation",
+    "Table": "pnulearn._tables.table",
+    "TableError": "pnulearn._tables.errors",
+    "TableModel": "pnulearn.tables._model",
+    "Targets": "pnulearn.tables._label_column",
+    "Verdict": "pnulearn.tables._verdict",
+    "learn_plan": "pnulearn.tables._plan",
+    "read_batches": "pnulearn._tables.batches",
+    "read_table": "pnulearn._tables.reading",
+    "read_targets": "pnulearn.tables._label_column",
+}
 __all__ = [
     "Batches",
     "Column",
     "ColumnPlan",
+    "Concern",
+    "Evaluation",
     "Table",
     "TableError",
+    "TableModel",
     "Targets",
+    "Verdict",
     "learn_plan",
     "read_batches",
     "read_table",
     "read_targets",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'pnulearn.tables' has no attribute {name!r}")

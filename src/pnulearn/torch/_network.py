@@ -19,7 +19,7 @@ from pnulearn._learning.settings import feasible_risk
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels
-from pnulearn._problem.samples import Samples, Sampling, check_sampling
+from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.losses import Loss, as_loss
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.resolve import resolve_prior
@@ -108,8 +108,8 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
     cv : int, splitter, pairs of row numbers or None
         How many parts, or which. None trains one network on all rows for `max_epochs`, and `risk_` is None.
     sampling : str
-        "single_set" if the labelled rows were drawn at random from the population, so that U's part of a batch is drawn
-        from all rows; else "case_control".
+        "random" if the labelled rows were drawn at random from the population, so that U's part of a batch is drawn
+        from all rows; else "by_class".
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
@@ -171,7 +171,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
     max_epochs: int = 100
     patience: int = 10
     cv: Any = 5
-    sampling: Sampling = "case_control"
+    sampling: Sampling = "by_class"
     unlabeled: Any = None
     pos_label: Any = None
     device: Any = "cpu"
@@ -200,7 +200,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         refuse_impossible(self)
         reader = type(self)(**self.get_params(deep=False))  # so that a refused fit leaves this classifier as it was
         samples = reader._read_problem(X, y)
-        held_out = read_held_out(reader, X_val, y_val, self.sampling)
+        held_out = read_held_out(reader, X_val, y_val, read_sampling(self.sampling))
         seed = int(read_random_state(self.random_state).randint(2**31))
         kind = feasible_risk(self.risk, self.mix, samples, reader.classes_)
         prior = self._resolve_prior(samples, reader.classes_, seed)
@@ -229,8 +229,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         )
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
-        check_sampling(self.sampling)
-        samples = replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
+        samples = replace(super()._read_problem(X, y, sample_weight), sampling=read_sampling(self.sampling))
         if samples.n_classes > 2:
             raise ValueError(
                 f"Only binary classification is supported by PNUNetClassifier; y has {samples.n_classes} classes: "

@@ -23,7 +23,7 @@ from pnulearn._numbers import read_count, read_number
 from pnulearn._problem.folds import check_cv, content_splits, own_splits
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.row_keys import row_keys
-from pnulearn._problem.samples import Samples, Sampling, check_sampling, population_of
+from pnulearn._problem.samples import Samples, Sampling, population_of, read_sampling
 from pnulearn.losses import LOSSES
 from pnulearn.metrics._comparison import compare_scores, shared_mix
 from pnulearn.priors.estimate import PriorEstimate
@@ -49,7 +49,7 @@ class PNUBatchSampler(torch.utils.data.Sampler):
         Rows per batch, shared evenly as far as the groups go: their means enter a risk with like weights. Or three
         numbers, for P, N and U.
     sampling : str
-        "case_control" draws U from the unlabelled rows. "single_set" draws it from all rows, for labels that were drawn
+        "by_class" draws U from the unlabelled rows. "random" draws it from all rows, for labels that were drawn
         at random from the population: a labelled row may then come twice, once with its label and once without.
     random_state : int, RandomState or None
         Seed; an int makes the batches repeatable.
@@ -73,14 +73,15 @@ class PNUBatchSampler(torch.utils.data.Sampler):
         codes: ArrayLike,
         batch_size: int | Sequence[int] = 128,
         *,
-        sampling: Sampling = "case_control",
+        sampling: Sampling = "by_class",
         random_state: Any = None,
     ):
-        check_sampling(sampling)
         values = np.asarray(codes)
         if values.ndim != 1 or not len(values) or not np.isin(values, list(GROUPS.values())).all():
             raise ValueError("codes must be a row of 1, 0 and -1 (positive, negative, unlabelled): see label_codes.")
-        self.groups = [np.flatnonzero(values == code) for code in (1, 0)] + [population_of(values, sampling)]
+        self.groups = [np.flatnonzero(values == code) for code in (1, 0)] + [
+            population_of(values, read_sampling(sampling))
+        ]
         counts = [len(rows) for rows in self.groups]
         self.sizes = list(batch_size) if isinstance(batch_size, Sequence) else _even_shares(index(batch_size), counts)
         if len(self.sizes) != 3 or any(not 0 <= k <= n for k, n in zip(self.sizes, counts, strict=True)):
@@ -230,7 +231,7 @@ class Trainee:
             recipe.optimizer, self.net.parameters(), recipe.learning_rate, recipe.weight_decay
         )
         n_rows, rows = len(rows.codes), _used_rows(recipe.objective, rows)
-        sampling = rows.sampling if recipe.objective.risk.table[2].any() else "case_control"
+        sampling = rows.sampling if recipe.objective.risk.table[2].any() else "by_class"
         sizes = _batch_sizes(recipe, rows)
         self.batches = PNUBatchSampler(rows.codes, sizes, sampling=sampling, random_state=seed)
         self.n_steps = max(LEAST_STEPS, len(self.batches), -(-n_rows // int(np.sum(recipe.batch_size))))
@@ -329,14 +330,12 @@ def _refuse_not_finite(number: float, epoch: int | None = None) -> None:
 
 # Before training: parameters are checked, the risk is settled, and rows are set apart to stop by.
 
-CHOICES = {"risk": tuple(NEEDS), "sampling": ("case_control", "single_set")}
-
 
 def refuse_impossible(model: Any) -> None:
     """Refuse parameters that cannot mean anything, each with what would."""
-    for name, allowed in CHOICES.items():
-        if not isinstance(getattr(model, name), str) or getattr(model, name) not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {getattr(model, name)!r}.")
+    if not isinstance(model.risk, str) or model.risk not in NEEDS:
+        raise ValueError(f"risk must be one of {', '.join(map(repr, NEEDS))}, got {model.risk!r}.")
+    read_sampling(model.sampling)
     if model.mix is not None:
         read_number("mix", model.mix, 0 if model.risk == "punu" else -1, 1)
     if not is_own(model.network):

@@ -19,9 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pnulearn
-from pnulearn._tables.frames import as_table
 from pnulearn.streaming import PNUStatistics, collect_statistics, fit_statistics, make_design
-from pnulearn.tables.model import TableModel, fit_table
+from pnulearn.tables._model import TableModel
 
 STORED = Path(__file__).parent
 NEW_ROWS = np.linspace(-2, 2, 20).reshape(10, 2)
@@ -72,7 +71,11 @@ def customers(kinds: bool = False) -> pd.DataFrame:
 
 def fit_customers(kinds: bool = False, **options: Any) -> TableModel:
     wanted = {"kinds": {"post": "codes", "note": "text"}} if kinds else {"prior": 0.4}
-    return fit_table(as_table(customers(kinds)), "bought", centers=10, cv=3, **wanted, **options).model
+    return (
+        pnulearn.TableClassifier(settings={"centers": 10}, cv=3, **wanted, **options)
+        .fit(customers(kinds), "bought")
+        .model_
+    )
 
 
 def collect() -> PNUStatistics:

@@ -1,4 +1,4 @@
-"""Where labels come from: columns that `pnulearn label --export` writes beside them, and weights of rows."""
+"""Where labels come from: columns that mark rows labelled at random, weights, and what `pnulearn label` writes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._tables.errors import TableError
 from pnulearn._tables.table import Table
+from pnulearn.tables._kinds import read_flags
 
 WEIGHTS = "holds weights of rows"
+MARKS = "marks rows labelled at random"
+DROPPED, LABEL = "by request", "the label"
+NAMED = (WEIGHTS, MARKS, DROPPED, LABEL)  # reasons to leave out a column that somebody named
 
 
 class Origins(NamedTuple):
@@ -46,6 +50,14 @@ def find_origins(
     return Origins(at_random, weights, list(drop))
 
 
+def columns_without(
+    label: str | None, drop: Sequence[str], at_random: str | None = None, weights: str | None = None
+) -> dict[str, str]:
+    """Columns that are no features, with the reasons."""
+    named = {at_random: MARKS, label: LABEL, weights: WEIGHTS}
+    return dict.fromkeys(drop, DROPPED) | {name: reason for name, reason in named.items() if name is not None}
+
+
 def read_weights(table: Table, name: str | None) -> AnyArray | None:
     """Weights of all rows; an empty cell means one."""
     if name is None:
@@ -60,3 +72,31 @@ def read_weights(table: Table, name: str | None) -> AnyArray | None:
             f"{weights[row]:g}."
         )
     return weights
+
+
+def read_marks(table: Table, name: str, rows: AnyArray | slice, codes: AnyArray) -> AnyArray:
+    """True where the column says yes, for these rows, whose labels have these codes; an empty cell means no.
+
+    Other words are refused, and a column that marks no labelled row.
+    """
+    marked: AnyArray = marked_rows(table, name)[rows]
+    if not (marked & (codes >= 0)).any():
+        raise no_labeled(table.source, name)
+    return marked
+
+
+def marked_rows(table: Table, name: str) -> AnyArray:
+    """True where the column says yes; other words than yes and no are refused."""
+    values, strange = read_flags(table.column(name))
+    if strange:
+        raise TableError(
+            f"Column {name!r} of {table.source} is to say which rows were labelled at random, with yes and no or 1 and "
+            f"0; it holds {strange[0]!r}."
+        )
+    marked: AnyArray = values == 1
+    return marked
+
+
+def no_labeled(source: str, name: str) -> TableError:
+    """The error for a column that marks rows without labels only."""
+    return TableError(f"Column {name!r} of {source} marks no labelled row as labelled at random.")

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pnulearn.tables import Table, learn_plan
-from pnulearn.tables.giveaway import find_giveaways, separation
+from pnulearn.tables._leakage import find_leaks, separation
 
 rng = np.random.default_rng(0)
 Y = rng.random(300) < 0.4
@@ -16,7 +16,7 @@ STRONG = rng.normal(size=300) + 2 * Y
 def named(**columns):
     table = Table(pa.table({"strong": STRONG, **columns}), "t")
     plan = learn_plan(table)
-    return list(find_giveaways(plan, plan.features(table)[0], CODES))
+    return list(find_leaks(plan, plan.features(table)[0], CODES))
 
 
 def test_strong_columns_are_no_giveaways():
@@ -41,8 +41,8 @@ def test_few_labels_or_unrelated_classes_say_nothing():
     table = Table(pa.table({"leak": np.where(Y, 1.0, 0.0), "strong": STRONG}), "t")
     plan = learn_plan(table)
     X, _ = plan.features(table)
-    assert find_giveaways(plan, X, np.where(np.arange(300) < 15, Y, -1)) == {}
-    assert find_giveaways(plan, X, np.arange(300) % 3) == {}
+    assert find_leaks(plan, X, np.where(np.arange(300) < 15, Y, -1)) == {}
+    assert find_leaks(plan, X, np.arange(300) % 3) == {}
 
 
 def test_of_three_classes_all_must_be_told():
@@ -51,7 +51,7 @@ def test_of_three_classes_all_must_be_told():
     columns = {"all": 10.0 * kinds + rng.normal(size=300), "one": 10.0 * (kinds == 2) + rng.normal(size=300)}
     table = Table(pa.table(columns), "t")
     plan = learn_plan(table)
-    assert list(find_giveaways(plan, plan.features(table)[0], kinds)) == ["all"]
+    assert list(find_leaks(plan, plan.features(table)[0], kinds)) == ["all"]
 
 
 def test_the_separation_by_many_pieces_is_that_of_new_rows():

@@ -9,13 +9,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pnulearn._arrays import AnyArray
 from pnulearn.metrics._curves import count_beaten
-from pnulearn.tables.plan import ColumnPlan
+from pnulearn.tables._plan import ColumnPlan
 
 FEWEST = 10  # labelled rows of either class
 TOO_GOOD = 0.98
 
 
-def find_giveaways(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> dict[str, float]:
+def find_leaks(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> dict[str, float]:
     """Columns that alone separate the classes, with the area that they reach; codes are −1 for unlabelled rows."""
     labeled = codes >= 0
     y = codes[labeled]

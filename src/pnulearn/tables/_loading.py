@@ -20,9 +20,9 @@ from pnulearn._estimators.saving import LEARNT_TYPES, restore
 from pnulearn._files.archive import read_archive, write_archive
 from pnulearn._files.errors import ModelFileError, refuse_damage
 from pnulearn._files.outputs import MODEL, Output, check_outputs
-from pnulearn.tables.kinds import TYPES
-from pnulearn.tables.model import KIND, FitRecord, TableModel
-from pnulearn.tables.plan import ColumnPlan
+from pnulearn.tables._kinds import TYPES
+from pnulearn.tables._model import KIND, FitRecord, TableModel
+from pnulearn.tables._plan import ColumnPlan
 
 CLASSIFIER, NETWORK = "PNUClassifier", "PNUNetClassifier"
 

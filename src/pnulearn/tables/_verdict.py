@@ -17,7 +17,7 @@ from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import Quality, judge_decisions
 from pnulearn.priors.estimate import PriorEstimate
 from pnulearn.priors.narrowing import Narrowing
-from pnulearn.tables.model import TableModel
+from pnulearn.tables._model import TableModel
 
 HARDLY_ANY = 0.1  # of the rows that should be called so
 HARDLY_KNOWN = 0.3  # width of the prior's interval
@@ -139,7 +139,7 @@ def reach_verdict(model: TableModel, narrowing: Narrowing | None = None) -> Verd
         concerns.append(Concern("prior_contradicted", str(error), CHECK_PRIOR, grave=True))
     if model.classifier.prior_doubt_:
         concerns.append(Concern("prior_doubted", model.classifier.prior_doubt_, CHECK_PRIOR))
-    concerns += giveaway_concerns(model.record.giveaways)
+    concerns += leakage_concerns(model.record.giveaways)
     if quality is not None:
         n_labels = sum(model.record.counts.values())
         concerns += _concerns(quality, classes, prior, narrowing, n_labels)
@@ -198,7 +198,7 @@ def _concerns(
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
     ways = ["give a range if you know the share roughly (--prior 0.1..0.3)"] if len(classes) == 2 else []
     if RANDOM not in prior.method:
-        ways.append("say so if the labelled rows were picked at random (--labels random)")
+        ways.append("say so if the labelled rows were picked at random (--sampling random)")
     n_labels, after = N_RANDOM, ""
     if narrowing is not None:
         n_labels, ends = narrowing.n_labels, map(percent, narrowing.interval_after)
@@ -207,7 +207,7 @@ def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Nar
     return _upper(f"{', or '.join([*ways, label])}.")
 
 
-def giveaway_concerns(giveaways: Mapping[str, float]) -> Iterator[Concern]:
+def leakage_concerns(giveaways: Mapping[str, float]) -> Iterator[Concern]:
     """Columns that are too good, as concerns."""
     for name, area in giveaways.items():
         what = f"Column {name!r} alone tells the labelled rows apart (AUC {area:.2f})."

@@ -14,7 +14,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._moments import MOST_UNLABELED, position_keys
 from pnulearn._tables.columns import Cells
 from pnulearn._tables.table import Table
-from pnulearn.tables.recognition import Excerpt
+from pnulearn.tables._plan import Excerpt
 
 MOST_ROWS = 50_000  # that the plan of columns is learnt from: a mean of so many is known to 1/200 of the spread
 MOST_CELLS = 5_000_000  # of wide tables: so many rows x columns
@@ -22,7 +22,7 @@ EVERY_KEY = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SampledRows:
     """Rows of a larger table in its order: cells, keys, names of their files and places there.
 
     `is_fair` marks those that were drawn from all rows alike; the others are further rows of rare groups.
@@ -35,19 +35,19 @@ class Drawn:
     is_fair: AnyArray
     excerpt: Excerpt
 
-    def take(self, rows: AnyArray) -> Drawn:
+    def take(self, rows: AnyArray) -> SampledRows:
         """Some of the rows, in their order."""
         table = Table(self.table.cells.take(rows), self.table.source, self.table.reading, self.table.fingerprint)
         excerpt = Excerpt(self.excerpt.numbers[rows], self.excerpt.n_rows)
-        return Drawn(table, self.keys[rows], self.names[rows], self.places[rows], self.is_fair[rows], excerpt)
+        return SampledRows(table, self.keys[rows], self.names[rows], self.places[rows], self.is_fair[rows], excerpt)
 
     @property
-    def fair(self) -> Drawn:
+    def fair(self) -> SampledRows:
         """Those that were drawn from all rows alike."""
         return self.take(np.flatnonzero(self.is_fair))
 
 
-class Drawing:
+class RowSampler:
     """Gathers a sample while batches go by: some of all rows, and of every group as many as a fit looks at."""
 
     def __init__(self, seed: int):
@@ -76,12 +76,12 @@ class Drawing:
         if self._n_kept > 2 * self._most + len(self._last_of) * min(self._most, MOST_UNLABELED):
             self._thin()
 
-    def result(self, source: str, fingerprint: str = "") -> Drawn:
+    def result(self, source: str, fingerprint: str = "") -> SampledRows:
         """The sample of all batches so far."""
         self._thin()
         cells, keys, names, places, _, numbers = self._pieces[0]
         table = Table(cells, source, self._reading, fingerprint)
-        return Drawn(table, keys, names, places, keys <= self._last, Excerpt(numbers, self.n_rows))
+        return SampledRows(table, keys, names, places, keys <= self._last, Excerpt(numbers, self.n_rows))
 
     def _thin(self) -> None:
         import pyarrow as pa

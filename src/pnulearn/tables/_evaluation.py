@@ -1,0 +1,393 @@
+"""Judging scores on a table: those of a model, or a column that some other tool wrote, from few labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._moments import thin
+from pnulearn._problem.labels import Labels, decode_labels
+from pnulearn._problem.samples import read_sampling
+from pnulearn._tables.batches import Batches
+from pnulearn._tables.columns import Cells
+from pnulearn._tables.errors import TableError
+from pnulearn._tables.table import Table
+from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._risk import estimate_risk
+from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
+from pnulearn.metrics._variance import loss_samples
+from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors.resolve import read_prior
+from pnulearn.tables._label_column import LabelCounter, label_text, match_label, read_targets
+from pnulearn.tables._model import TableModel
+from pnulearn.tables._notes import Advance, note, progress, warn
+from pnulearn.tables._options import TableOptions
+from pnulearn.tables._plan import Excerpt
+from pnulearn.tables._prior import prior_facts, random_prior, settle_prior
+from pnulearn.tables._provenance import Origins, find_origins, read_weights
+from pnulearn.tables._row_sampling import RowSampler, SampledRows
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How a model does in the population, and what that rests on.
+
+    Parameters
+    ----------
+    source : str
+        Where the rows come from.
+    subject : str
+        What was judged: a column of scores or a model file.
+    names : (str, str)
+        The negative and the positive class.
+    codes : array (rows,)
+        1 positive, 0 negative, −1 unlabelled.
+    scores : array (rows,)
+        Scores that decide at 0.
+    prior : PriorEstimate
+        What is known about the share of positives.
+    error : RiskEstimate
+        The error rate, with the helper if there is one.
+    unhelped : RiskEstimate, optional
+        The same without the helper.
+    cost : RiskEstimate, optional
+        What errors cost per row, if it was asked for.
+    probabilities : array (rows,), optional
+        Probabilities of the positive class, if the scores are such.
+    """
+
+    source: str
+    subject: str
+    names: tuple[str, str]
+    codes: AnyArray
+    scores: AnyArray
+    prior: PriorEstimate
+    error: RiskEstimate
+    unhelped: RiskEstimate | None = None
+    cost: RiskEstimate | None = None
+    probabilities: AnyArray | None = None
+
+    @property
+    def y(self) -> AnyArray:
+        """Labels as numbers, NaN for unlabelled rows."""
+        return np.where(self.codes < 0, np.nan, self.codes.astype(float))
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Positive, negative and unlabelled rows."""
+        positive, negative, unlabeled = (int(np.sum(self.codes == code)) for code in (1, 0, -1))
+        return positive, negative, unlabeled
+
+    def facts(self) -> dict[str, Any]:
+        """All of it as plain values, as `pnulearn evaluate --json` prints them."""
+        error, alone, cost = self.error, self.unhelped, self.cost
+        n_positive, n_negative, n_unlabeled = self.counts
+        helped = {} if alone is None else {"helper": getattr(error, "helper", 0.0)}
+        helped |= {} if alone is None else {"interval_without_helper": [alone.low, alone.high]}
+        costs = {} if cost is None else {"cost_per_row": cost.value, "cost_interval": [cost.low, cost.high]}
+        return {
+            "error_rate": error.value,
+            "standard_error": error.stderr,
+            "interval": [error.low, error.high],
+            "confidence": error.confidence,
+            **prior_facts(self.prior),
+            "mix": error.mix,
+            **helped,
+            "rows": {self.names[1]: n_positive, self.names[0]: n_negative, "unlabelled": n_unlabeled},
+            **costs,
+        }
+
+
+def evaluate_table(
+    data: Table | Batches,
+    label: str,
+    options: TableOptions,
+    *,
+    model: TableModel | None = None,
+    score: str = "",
+    helper: Sequence[str] = (),
+    threshold: float | None = None,
+    confidence: float = 0.95,
+    costs: tuple[float, float] | None = None,
+    subject: str = "",
+) -> Evaluation:
+    """Judge a model, or the column `score`, on all rows of a table.
+
+    Parameters
+    ----------
+    data : Table or Batches
+        The rows, which must not have been used to fit the model.
+    label : str
+        The column of labels; missing ones mark unlabelled rows.
+    options : TableOptions
+        Positive label, prior, sampling, weights and columns to leave out.
+    model : TableModel, optional
+        The model, if it is not a column of scores that is judged.
+    score : str
+        The column of scores or predicted labels, if there is no model.
+    helper : sequence of str
+        Columns with a second model's labels, probabilities or scores.
+    threshold : float, optional
+        Scores above this mean positive.
+    confidence : float
+        Confidence of the interval.
+    costs : (float, float), optional
+        What a missed positive and a false alarm cost.
+    subject : str
+        What the page calls the model; by default the column.
+    """
+    head = data.head() if isinstance(data, Batches) else data
+    note([] if isinstance(data, Batches) else head.remarks)
+    origins = find_origins(head, label, options.at_random, options.weights, options.drop)
+    judged = [*helper, *([score] if model is None else [])]
+    sampling = None if options.sampling is None else read_sampling(options.sampling)
+    told = options.prior is not None or model is not None or origins.at_random is not None or sampling == "random"
+    estimates = isinstance(options.prior, str) or not told  # the prior, from rows with all their columns
+    gathered = _gather(data, label, judged, origins, model, draw=estimates)
+    table = gathered.table
+    if model is None:
+        labels = table_labels(table, label, options.pos_label, options.unlabeled)
+        scores = score_column(table, score, labels.classes, threshold)
+    else:
+        labels = _labels_for(model, table, label, options)
+        assert gathered.scores is not None
+        scores = gathered.scores
+    note([origins.remark] if origins.remark else [])
+    prior = _read_prior(options.prior, model, table, origins.at_random, labels, sampling)
+    dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
+    if not set(head.names) <= {label, *judged, *dropped}:  # else only scores could tell the prior
+        dropped += judged
+    some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
+    belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt)
+    weight = read_weights(table, origins.weights)
+    judge = _Judge(labels, scores, belief, confidence, weight, _opinions(table, helper, labels))
+    error, alone = judge.estimate((1.0, 1.0))
+    return Evaluation(
+        table.source,
+        subject or score,
+        (str(labels.classes[0]), str(labels.classes[1])),
+        labels.codes,
+        scores,
+        belief,
+        error,
+        alone,
+        None if costs is None else judge.estimate(costs)[0],
+        None if model is not None else _probabilities(table, score),
+    )
+
+
+def _labels_for(model: TableModel, table: Table, label: str, options: TableOptions) -> Labels:
+    """Labels in the classes of a model, which knows its positive class."""
+    if model.record.fingerprint and model.record.fingerprint == table.fingerprint:
+        warn("The model was fitted to this very file, so the error looks smaller than it is.")
+    labels = model_labels(table, model, label, options.unlabeled)
+    if options.pos_label is not None:
+        refuse_other_positive(model, options.pos_label)
+    return labels
+
+
+def _read_prior(
+    prior: Any, model: TableModel | None, table: Table, at_random: str | None, labels: Labels, sampling: str | None
+) -> Any:
+    """The prior as given, or what labels drawn at random or the model say of it; None if nothing does."""
+    counted = None if at_random is None else random_prior(table, at_random, labels)
+    if prior is None:
+        prior = counted if counted is not None or model is None else model.classifier.prior_estimate_
+    if sampling != "random" or isinstance(prior, float | str):
+        return prior
+    drawn = PriorEstimate.of_counts(labels.counts)
+    return drawn if prior is None else read_prior(prior).combine(drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What an error rate, or a cost, is estimated from."""
+
+    labels: Labels
+    scores: AnyArray
+    prior: PriorEstimate
+    confidence: float
+    weight: AnyArray | None
+    opinions: list[AnyArray] | None
+
+    def estimate(self, costs: tuple[float, float]) -> tuple[RiskEstimate, RiskEstimate | None]:
+        """The error rate or cost, and the same without the helper if there is one."""
+        groups = [self.scores[rows] for rows in self.labels.groups]
+        weights = None if self.weight is None else [self.weight[rows] for rows in self.labels.groups]
+        alone = estimate_risk(groups, self.prior, confidence=self.confidence, weights=weights, costs=costs)
+        if self.opinions is None:
+            return alone, None
+        samples = loss_samples(groups, weights=weights)
+        return estimate_with_second_model(alone, samples, self.opinions, self.prior, "rate", costs), alone
+
+
+def _opinions(table: Table, columns: Sequence[str], labels: Labels) -> list[AnyArray] | None:
+    """What second models say on P, N and U, as log-odds."""
+    if not columns:
+        return None
+    given = {name: opinion_column(table, name, labels.classes) for name in columns}
+    return take_opinions(read_opinions(given, labels.classes, len(labels.codes)), labels.groups)
+
+
+def _probabilities(table: Table, score: str) -> AnyArray | None:
+    column = table.column(score)
+    values = column.values if column.is_numeric else None
+    return values if values is not None and values.min() >= 0 and values.max() <= 1 else None
+
+
+def table_labels(table: Table, label: str, positive: Any, unlabeled: Any) -> Labels:
+    """The two classes of a label column and the code of every row; a note tells how the column was read."""
+    targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
+    note(targets.remarks)
+    labels = decode_labels(targets.y, pos_label=targets.positive)
+    if len(labels.classes) != 2:
+        raise TableError(f"Column {label!r} has {len(labels.classes)} classes; this command judges two.")
+    return labels
+
+
+def model_labels(table: Table, model: TableModel, label: str, unlabeled: Any) -> Labels:
+    """The codes of a label column in the classes of a model; a note tells which spellings were joined."""
+    if len(model.classifier.classes_) != 2:
+        raise TableError(f"The model has {len(model.classifier.classes_)} classes; this command judges two.")
+    targets = read_targets(table, label, unlabeled=unlabeled, known=model.classifier.classes_.tolist())
+    note(targets.joined)
+    return decode_labels(targets.y, classes=model.classifier.classes_)
+
+
+def refuse_other_positive(model: TableModel, positive: Any) -> None:
+    """A model knows its positive class; another one cannot be named afterwards."""
+    if match_label(label_text(positive), model.classifier.classes_.tolist()) != model.classifier.classes_[1]:
+        raise TableError(
+            f"The positive class of the model is {model.classes[1]!r}, not {positive!r}: `pnulearn fit` fixed it. "
+            "Leave --positive out, or fit the model with it."
+        )
+
+
+def score_column(table: Table, name: str, classes: AnyArray, threshold: float | None) -> AnyArray:
+    """Scores that are positive where a column says positive; a note tells how it was read.
+
+    Words are read as labels, and so are numbers that are labels; other numbers within [0, 1] as probabilities, cut at
+    1/2, unless a threshold is named.
+    """
+    column = table.column(name)
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0]) + 1
+        raise TableError(f"Column {name!r} of {table.source} has no score in row {row}. Every row needs one.")
+    if not column.is_numeric:
+        note([f"Column {name!r} was read as predicted labels."])
+        return _label_scores(name, column.values, classes)
+    values = column.values
+    if threshold is not None:
+        if not np.isfinite(threshold):
+            raise TableError(f"--threshold must be a finite number, got {threshold}.")
+        return values - threshold
+    if classes.dtype.kind in "biuf" and set(values.tolist()) <= set(classes.astype(float).tolist()):
+        note(
+            [
+                f"Column {name!r} holds nothing but {classes[0]} and {classes[1]} and was read as predicted labels "
+                "(--threshold makes them scores)."
+            ]
+        )
+        return np.where(values == float(classes[1]), 1.0, -1.0)
+    if values.min() >= 0 and values.max() <= 1:
+        note([f"Column {name!r} lies in [0, 1] and was cut at 0.5 (--threshold overrides)."])
+        return values - 0.5
+    return values
+
+
+def _label_scores(name: str, words: AnyArray, classes: AnyArray) -> AnyArray:
+    negative, positive = (str(c).lower() if isinstance(c, bool) else str(c) for c in classes.tolist())
+    unknown = sorted(set(words.tolist()) - {negative, positive})
+    if unknown:
+        raise TableError(
+            f"Column {name!r} holds {unknown[0]!r}, which is neither a number nor one of {negative!r} and {positive!r}."
+        )
+    return np.where(words == positive, 1.0, -1.0)
+
+
+def opinion_column(table: Table, name: str, classes: AnyArray) -> AnyArray:
+    """What a second model says of every row: numbers as they are, words as labels."""
+    column = table.column(name)
+    if column.missing.any():
+        row = int(np.flatnonzero(column.missing)[0]) + 1
+        raise TableError(f"Column {name!r} of {table.source} says nothing of row {row}. A helper needs every row.")
+    if column.is_numeric:
+        return column.values
+    return np.where(_label_scores(name, column.values, classes) > 0, classes[1], classes[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """`table` has the needed columns of all rows, `drawn` all columns of some, if any; `scores` are a model's."""
+
+    table: Table
+    drawn: SampledRows | None = None
+    scores: AnyArray | None = None
+
+    def sample(self, labels: Labels) -> tuple[Table, Labels, Excerpt | None]:
+        """Rows with all columns, all or at most 10,000 unlabelled ones and 2,000 of each class, and their labels."""
+        if self.drawn is None:
+            return self.table, labels, None
+        codes = labels.codes[self.drawn.excerpt.numbers]
+        rows = np.sort(thin(self.drawn.keys, codes))
+        some = self.drawn.take(rows)
+        return some.table, Labels(labels.classes, codes[rows]), some.excerpt
+
+
+def _gather(
+    data: Table | Batches,
+    label: str,
+    judged: Sequence[str],
+    origins: Origins,
+    model: TableModel | None,
+    *,
+    draw: bool,
+) -> Gathered:
+    """All rows of a table in memory, or the needed columns of all rows of files, and the model's scores."""
+    if isinstance(data, Batches):
+        needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
+        with progress("Judging all rows") as advance:
+            return _gather_batches(data, label, needed, model, advance, draw=draw)
+    if model is None:
+        return Gathered(data)
+    predictions = model.predict(data)
+    note(predictions.remarks)
+    return Gathered(data, scores=predictions.scores)
+
+
+def _gather_batches(
+    batches: Batches, label: str, columns: Sequence[str], model: TableModel | None, advance: Advance, *, draw: bool
+) -> Gathered:
+    """Read files once, keeping the label and these columns, and the model's scores if there is one.
+
+    Rows with all their columns are drawn unless nobody will ask for them.
+    """
+    import pyarrow as pa
+
+    needed = list(dict.fromkeys([label, *columns]))
+    counter, drawing, reading = LabelCounter(label), RowSampler(seed=0), Cells()
+    kept, scores, remarks = [], [], dict[str, None]()
+    for table, share in batches:
+        for name in needed:
+            table.refuse_absent(name)
+        remarks |= dict.fromkeys(table.remarks)
+        reading = Cells(table.reading.missing, table.reading.decimal_comma or reading.decimal_comma)
+        groups = counter.add(table)
+        if draw:
+            drawing.add(table, table.source, groups)
+        kept.append(pa.Table.from_batches([table.cells.select(needed)]))
+        if model is not None:
+            predictions = model.predict(table)
+            scores.append(predictions.scores)
+            remarks |= dict.fromkeys(predictions.remarks)
+        advance(share)
+    fingerprint = batches.fingerprint()
+    drawn = drawing.result(batches.source, fingerprint) if draw else None
+    cells = pa.concat_tables(kept, promote_options="permissive")
+    note(remarks)
+    whole = Table(cells, batches.source, reading, fingerprint)
+    return Gathered(whole, drawn, np.concatenate(scores) if scores else None)

@@ -1,0 +1,207 @@
+"""A fitted classifier together with what must be done to a table's columns first: saved, loaded and applied as one."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._basis.kernels import KERNELS
+from pnulearn._estimators.auto import AutoPNU, auto_contents
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.saving import contents
+from pnulearn._files.archive import refuse_other_types, write_archive
+from pnulearn._files.outputs import MODEL, Output, check_outputs
+from pnulearn._learning.calibration import probabilities
+from pnulearn._tables.frames import as_table
+from pnulearn._tables.table import Table
+from pnulearn.losses import as_loss
+from pnulearn.priors.narrowing import Narrowing, after_random_labels
+from pnulearn.tables._label_column import label_text
+from pnulearn.tables._plan import ColumnPlan
+
+KIND = "PNUTable"
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """Where a model came from, enough to find out and to repeat."""
+
+    source: str
+    fingerprint: str
+    n_rows: int
+    n_used: int
+    counts: dict[str, int]
+    n_missing: int
+    seconds: float
+    versions: dict[str, str]
+    command: str = ""
+    remarks: list[str] = field(default_factory=list)
+    giveaways: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """A fitted classifier, the plan of its columns, the name of the label column, and a record of the fit.
+
+    Parameters
+    ----------
+    classifier : PNUClassifier or AutoPNU
+        The fitted classifier, which takes the features that the plan makes.
+    plan : ColumnPlan
+        What becomes of the columns.
+    label : str
+        The column of labels.
+    record : FitRecord
+        Where the model came from.
+    """
+
+    classifier: PNUClassifier | AutoPNU
+    plan: ColumnPlan
+    label: str
+    record: FitRecord
+
+    def predict(self, table: Any) -> Predictions:
+        """Labels, scores and probabilities for every row of a table with the same columns.
+
+        Parameters
+        ----------
+        table : Table or data frame
+            As `read_table` returns it, a data frame, or anything that gives an Arrow stream.
+        """
+        table = as_table(table)
+        X, remarks = self.plan.features(table)
+        scores = self.classifier.decision_function(X)
+        places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        probability = probabilities(scores, self.classifier.calibration_)
+        return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks)
+
+    def refuse_broken(self) -> None:
+        """Refuse a plan whose values are not finite or whose features are not those that the classifier takes."""
+        refuse_other_types(self, "model", finite=True)
+        n_features = len(self.plan.feature_names)
+        if n_features != self.classifier.n_features_in_:
+            raise ValueError(f"its columns make {n_features} features, not {self.classifier.n_features_in_}")
+
+    @property
+    def classes(self) -> list[str]:
+        """Class names as text; of two, the second is positive."""
+        return [label_text(name) for name in self.classifier.classes_.tolist()]
+
+    def facts(self) -> dict[str, Any]:
+        """What is known about the model, by name, as plain values."""
+        classifier, record, plan = self.classifier, self.record, self.plan
+        how = _learner_facts(classifier) if isinstance(classifier, AutoPNU) else _search_facts(classifier)
+        interval, risk = classifier.prior_interval_, classifier.risk_
+        return {
+            "fitted_to": record.source,
+            "rows": {"labelled": record.counts, "unlabelled": record.n_rows - sum(record.counts.values())},
+            "rows_used": record.n_used,
+            "label": self.label,
+            "positive": self.classes[1] if len(self.classes) == 2 else None,
+            "columns": {kind: [name for name, k in plan.kinds.items() if k == kind] for kind in plan.kinds.values()},
+            "left_out": {name: reason for name, reason in plan.left_out.items() if name != self.label} or None,
+            "prior": classifier.prior_,
+            "prior_interval": None if interval is None else list(interval),
+            "prior_doubt": classifier.prior_doubt_,
+            **how,
+            "validation_error": None if risk is None else risk.value,
+            "validation_interval": None if risk is None else [risk.low, risk.high],
+            "seconds": record.seconds,
+            "versions": record.versions,
+            "command": record.command or None,
+        }
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model to a file that `pnulearn.load` reads without running code.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. One that holds a model is replaced.
+        overwrite : bool
+            Replace a file that holds anything else, too.
+        """
+        check_outputs(Output(path, MODEL), overwrite=overwrite)
+        self.refuse_broken()
+        classifier = (
+            auto_contents(self.classifier) if isinstance(self.classifier, AutoPNU) else contents(self.classifier)
+        )
+        parts = {"classifier": classifier, "plan": self.plan, "label": self.label, "record": self.record}
+        write_archive(path, KIND, parts)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says about rows: `probability` has a column per class."""
+
+    labels: AnyArray
+    scores: AnyArray
+    probability: AnyArray
+    classes: list[str]
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with the rows it was fitted to, or some of them: `rows` are their numbers in the table.
+
+    If the table is itself a sample of a larger one, `numbers` are the numbers of all its rows there. `sampling` is how
+    labels were drawn, None if nobody said it.
+    """
+
+    model: TableModel
+    table: Table
+    X: AnyArray
+    codes: AnyArray
+    rows: AnyArray
+    numbers: AnyArray | None = None
+    sampling: str | None = None
+
+    def probability(self) -> AnyArray:
+        """Of the positive of two classes, for every row, from scores that were held out."""
+        classifier = self.model.classifier
+        return probabilities(classifier.validation_scores_, classifier.calibration_)[:, 1]
+
+    def narrow_prior(self) -> Narrowing | None:
+        """What the unknown prior costs and what labels drawn at random would tell; None if it is known."""
+        classifier, unlabeled = self.model.classifier, self.codes < 0
+        if classifier.prior_estimate_.mass is None or np.isnan(classifier.validation_scores_).any():
+            return None
+        probability = self.probability()[unlabeled] if unlabeled.any() else None
+        return after_random_labels(classifier.prior_estimate_, probability=probability)
+
+
+def _search_facts(classifier: PNUClassifier) -> dict[str, Any]:
+    """The candidate with most weight."""
+    return {
+        "risk": classifier.risk_used_,
+        "loss": as_loss(classifier.loss).name,
+        "candidates": int(classifier.search_.weight.size),
+        "mix": classifier.mix_,
+        "alpha": classifier.alpha_,
+        "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
+        "columns_as": getattr(classifier, "columns_", "given"),
+    }
+
+
+def _learner_facts(classifier: AutoPNU) -> dict[str, Any]:
+    """What each learner would have done alone, and its part in the average."""
+    return {
+        "learners": {
+            one.name: {"part": one.weight, "error_alone": None if one.risk is None else one.risk.value}
+            for one in classifier.members_
+        }
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of what a fit depends on."""
+    from importlib.metadata import version
+
+    names = ("pnulearn", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}

@@ -1,0 +1,77 @@
+"""What is told while a table is worked on: notes, warnings and progress, to whoever listens.
+
+In Python notes are kept (`TableClassifier.remarks_`) and warnings are warnings; the command line prints both at once
+and shows how far the work is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+Advance = Callable[[float], None]  # told the share that is done
+
+
+def _nothing(message: str) -> None:
+    """Nobody wants to know."""
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=4)
+
+
+def _unwatched(message: str, is_long: bool) -> AbstractContextManager[Advance]:
+    return nullcontext(lambda share: None)
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Takes notes, details and warnings, and shows progress of what is long or only that something is done."""
+
+    note: Callable[[str], None] = _nothing
+    detail: Callable[[str], None] = _nothing
+    warn: Callable[[str], None] = _warn
+    progress: Callable[[str, bool], AbstractContextManager[Advance]] = _unwatched
+
+
+LISTENER: ContextVar[Listener] = ContextVar("listener", default=Listener())  # noqa: B039 (it is frozen)
+
+
+def note(messages: Iterable[str]) -> None:
+    """Tell notes, one by one."""
+    for message in messages:
+        LISTENER.get().note(message)
+
+
+def detail(message: str) -> None:
+    """Tell what only somebody who asks for more wants to know."""
+    LISTENER.get().detail(message)
+
+
+def warn(message: str) -> None:
+    """Tell a warning."""
+    LISTENER.get().warn(message)
+
+
+def progress(message: str, *, is_long: bool = True) -> AbstractContextManager[Advance]:
+    """Show what is being done, and how much of it if it is long."""
+    return LISTENER.get().progress(message, is_long)
+
+
+@contextmanager
+def collect_notes() -> Iterator[list[str]]:
+    """Notes that are told from here on, beside the listener."""
+    outer, notes = LISTENER.get(), list[str]()
+
+    def keep(message: str) -> None:
+        notes.append(message)
+        outer.note(message)
+
+    token = LISTENER.set(replace(outer, note=keep))
+    try:
+        yield notes
+    finally:
+        LISTENER.reset(token)

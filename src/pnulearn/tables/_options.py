@@ -1,0 +1,153 @@
+"""How a table is read and learnt from: one dataclass, whose fields are parameters of `TableClassifier` and options of
+the command line.
+
+A field says all that both need: its type, its default, what it means, and its option where that has another name. This
+module imports nothing heavy, so that `pnulearn fit --help` does not wait for NumPy.
+"""
+
+# ruff: noqa: RUF009 (`option` makes a field)
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pnulearn._tables.batches import Reading
+
+Sampling = Literal["random", "by_class"]
+Learner = Literal["pnu", "forest", "boosting", "logistic", "svm", "auto"]
+Risk = Literal["pnu", "punu", "pn", "pu", "nu"]
+Loss = Literal["squared", "logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid", "hinge"]
+Kernel = Literal["rbf", "linear", "laplace", "polynomial"]
+Scaling = Literal["standard", "minmax", "none"]
+
+MOST_CATEGORIES = 50  # beyond, categories share features
+MOST_UNLABELED = 10_000  # more of them hardly lower the variance that a few labels leave
+STREAM_ABOVE = 32.0  # MB of all files: beyond, they are read in batches
+SETTABLE = ("mix", "alpha", "bandwidth", "columns", "centers", "selection", "tie_break")
+
+
+def option(default: Any, meaning: str, **command_line: Any) -> Any:
+    """A field with its meaning; `command_line` holds what `pnulearn.cli.options` makes an option of.
+
+    flag : the option, if it is not the field's name with dashes.
+    metavar : what stands for the value in the help.
+    typed : what stands for the default on the command line.
+    help : the meaning in the words of the command line, if they differ.
+    least : the smallest number allowed.
+    completes : "column" or "kind", what the shell offers.
+    """
+    return field(default=default, metadata={"meaning": meaning} | command_line)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableOptions:
+    """Everything that can be said about a table before it is learnt from."""
+
+    prior: Any = option(
+        None,
+        "Share of positives in the population, a 90 % range (0.1..0.3, in Python a pair), or a method's name; by "
+        "default it is estimated.",
+        typed="auto",
+        metavar="SHARE|LOW..HIGH|auto|METHOD",
+    )
+    sampling: Sampling | None = option(
+        None, "Were the labelled rows drawn at random, or chosen (by class, say)?", metavar="random|by-class"
+    )
+    learner: Learner = option("pnu", "What learns. auto averages all of them by how they do on rows held out.")
+    pos_label: Any = option(None, "Label of the positive class; by default yes, or the greater.", flag="--positive")
+    unlabeled: Any = option(None, "Value that marks unlabelled rows, besides empty cells.")
+    at_random: str | None = option(
+        None,
+        "Column of yes and no: which rows were labelled at random. It is no feature.",
+        metavar="COLUMN",
+        completes="column",
+    )
+    weights: str | None = option(
+        None, "Column of weights of the rows. It is no feature.", metavar="COLUMN", completes="column"
+    )
+    kinds: Mapping[str, str] | None = option(
+        None,
+        "Use a column as number, flag, category, codes, date or text.",
+        flag="--as",
+        metavar="COLUMN=KIND",
+        completes="kind",
+    )
+    drop: Sequence[str] = option((), "Leave this column out (may be repeated).", completes="column")
+    most_categories: int = option(MOST_CATEGORIES, "Categories with a feature each; others share features.", least=2)
+    risk: Risk = option("pnu", "Which samples the risk combines.")
+    loss: Loss = option("squared", "What a mistake costs. All but squared take longer; hinge needs --risk pn.")
+    kernel: Kernel = option("rbf", "rbf puts Gaussians around rows, linear is a linear model.")
+    scaling: Scaling = option("standard", "Scaling of numeric columns.", flag="--scale")
+    cv: int | None = option(
+        None,
+        "Folds of the cross-validation; otherwise rows are left out one by one, or in five.",
+        flag="--folds",
+        least=2,
+    )
+    most_unlabeled: int | None = option(
+        None,
+        "Learn from at most so many unlabelled rows, chosen at random; by default 10000 in memory, all in batches.",
+        least=1,
+    )
+    n_jobs: int = option(1, "Threads; -1 for all cores.", flag="--jobs")
+    random_state: int = option(0, "Seed of everything random.", flag="--seed")
+    settings: Mapping[str, Any] | None = option(
+        None, f"Another parameter of PNUClassifier: {', '.join(SETTABLE)}.", flag="--set", metavar="NAME=VALUE"
+    )
+    missing: Sequence[str] = option((), "Another cell content that means missing (may be repeated).")
+    encoding: str | None = option(None, "Encoding of the file; recognised by default.")
+    delimiter: str | None = option(None, "Delimiter of the CSV file; recognised by default.")
+    header: bool = option(
+        True, "Whether the first line holds names.", flag="--no-header", help="The first line holds values, not names."
+    )
+    stream_above: float = option(
+        STREAM_ABOVE,
+        "Read CSV and Parquet files of more than this in batches: all rows, in flat memory.",
+        metavar="MB",
+        least=0,
+    )
+    verbose: int = field(default=0, metadata={"meaning": "1 reports progress, -1 reports nothing."})
+
+    @property
+    def reading(self) -> Reading:
+        """How cells of files are written."""
+        from pnulearn._tables.batches import Reading
+
+        return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header)
+
+    @property
+    def large(self) -> int:
+        """Bytes of all files from which on they are read in batches."""
+        return int(self.stream_above * 2**20)
+
+    def refuse_contradictions(self) -> None:
+        """Options of which one says that another has no meaning."""
+        if self.at_random is not None and self.sampling == "random":
+            raise ValueError(
+                "sampling=random says of all rows what the column of at_random says of some: name one of them."
+            )
+        given = [
+            name for name in ("risk", "loss", "kernel", "settings") if getattr(self, name) != OPTIONS[name].default
+        ]
+        if given and self.learner not in ("pnu", "auto"):
+            raise ValueError(f"{given[0]}= is for learner=pnu or auto; {self.learner} has no such thing.")
+
+    def needs_memory(self) -> str:
+        """Why the rows cannot be learnt from in batches; empty if they can."""
+        further = self.settings or {}
+        if self.learner != "pnu":
+            return f"learner={self.learner} needs all rows at once"
+        if further.get("columns", "given") != "given":
+            return f"columns={further['columns']} needs all rows at once"
+        if self.loss != "squared":
+            return f"loss={self.loss} needs all rows at once"
+        if self.weights is not None:
+            return "one pass cannot weigh rows"
+        if further.get("centers") == "all":
+            return "centers=all needs all rows at once"
+        return "" if self.most_unlabeled is None else "most_unlabeled= asks for some of the rows"
+
+
+OPTIONS = {one.name: one for one in fields(TableOptions)}

@@ -1,0 +1,137 @@
+"""The share of positives of a table: as given, from rows labelled at random, or estimated from the other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._problem.labels import Labels
+from pnulearn._tables.table import Table
+from pnulearn.priors import PriorEstimate, resolve_prior
+from pnulearn.priors.resolve import beside_evidence, read_prior
+from pnulearn.tables._notes import note
+from pnulearn.tables._options import TableOptions
+from pnulearn.tables._plan import Excerpt, learn_plan
+from pnulearn.tables._provenance import columns_without, find_origins, read_marks, read_weights
+
+WORDS = {"random": "random", "by_class": "chosen"}  # of answers in JSON
+FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
+
+
+def estimate_table_prior(table: Table, label: str, labels: Labels, options: TableOptions) -> dict[str, Any]:
+    """The prior of a table, whose method is `options.prior`, as plain values for `pnulearn prior`."""
+    options.refuse_contradictions()
+    said = options.sampling is not None or options.at_random is not None
+    origins = find_origins(table, label, options.at_random, options.weights, options.drop, said=said)
+    note([origins.remark] if origins.remark else [])
+    drawn = "by_class" if origins.at_random is not None else options.sampling
+    counted = labels.counts if drawn == "random" else None
+    if origins.at_random is not None:
+        counted = _random_counts(table, origins.at_random, labels)
+    drop = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
+    weight = read_weights(table, origins.weights)
+    estimate = _estimate(table, label, labels, drop, options.prior, options.kinds, counted=counted, weight=weight)
+    facts = {
+        "prior": estimate.value,
+        "interval": [estimate.low, estimate.high],
+        "confidence": estimate.confidence,
+        "method": estimate.method,
+        "positive": str(labels.classes[1]),
+    }
+    return facts | sampling_facts(drawn, estimate, labels.codes)
+
+
+def settle_prior(
+    prior: Any,
+    table: Table,
+    label: str,
+    labels: Labels,
+    drop: Sequence[str],
+    kinds: Mapping[str, str] | None = None,
+    excerpt: Excerpt | None = None,
+) -> PriorEstimate:
+    """A given prior as it is; otherwise one from the other columns, with a note that it was estimated."""
+    for name in drop:
+        table.refuse_absent(name)
+    if prior is not None and not isinstance(prior, str):
+        return read_prior(prior, labels.classes)
+    estimate = _estimate(table, label, labels, drop, prior, kinds, excerpt=excerpt)
+    note(
+        [
+            f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} "
+            f"to {estimate.high:.2f}); pass --prior if you know it."
+        ]
+    )
+    return estimate
+
+
+def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
+    """The prior from rows that a column marks as labelled at random, and from nothing else."""
+    return PriorEstimate.of_counts(_random_counts(table, at_random, labels))
+
+
+def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
+    """The prior that a risk is judged with, and its interval unless it is known."""
+    known = estimate.is_known or estimate.interval is None
+    return {
+        "prior": float(estimate.mean),
+        "prior_interval": None if known else [estimate.low, estimate.high],
+    }
+
+
+def sampling_facts(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) -> dict[str, Any]:
+    """How labels were drawn. If nobody said it and it matters: what was assumed, and what the other answer would give.
+
+    It matters if the prior of two classes is not known and both have labels, whose counts might tell it.
+    """
+    if drawn is not None:
+        return {"labels": WORDS[drawn]}
+    counts = _count_classes(codes)
+    if estimate.mass is None or min(counts) == 0:
+        return {}
+    assumed = {"labels": f"{WORDS['by_class']} (assumed)"}
+    counted = PriorEstimate.of_counts(counts)
+    if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
+        return assumed
+    other = beside_evidence([counted], [estimate])
+    note(
+        [
+            f"Labelled rows are taken as chosen by class (--sampling by-class), which gives a prior of "
+            f"{_words(estimate)}. If they were drawn at random, pass --sampling random: it would be {_words(other)}."
+        ]
+    )
+    return assumed | {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}
+
+
+def _estimate(
+    table: Table,
+    label: str,
+    labels: Labels,
+    drop: Sequence[str],
+    method: str | None,
+    kinds: Mapping[str, str] | None,
+    *,
+    excerpt: Excerpt | None = None,
+    counted: AnyArray | None = None,
+    weight: AnyArray | None = None,
+) -> PriorEstimate:
+    """From all usable columns of a table, and from the counts of rows labelled at random."""
+    plan = learn_plan(table, without=columns_without(label, drop), kinds=kinds, excerpt=excerpt)
+    X = plan.features(table)[0]
+    return resolve_prior(method, X, labels.codes, weight, classes=labels.classes, random_state=0, random_counts=counted)
+
+
+def _random_counts(table: Table, at_random: str, labels: Labels) -> AnyArray:
+    return _count_classes(labels.codes[read_marks(table, at_random, slice(None), labels.codes)])
+
+
+def _count_classes(codes: AnyArray) -> AnyArray:
+    """Rows of either class."""
+    return np.bincount(codes[codes >= 0], minlength=2)
+
+
+def _words(estimate: PriorEstimate) -> str:
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
