@@ -1,8 +1,9 @@
 """Tables from Python, as the command line does it
 ===============================================
 
-A table with text, dates, categories and gaps, most of whose labels are missing: read, learnt from, judged, reported and
-saved with `TableClassifier`. Each cell says which command does the same; run as a script it compares the numbers.
+A table with text, dates, categories and missing cells, most of whose labels are missing: read, fitted, evaluated,
+reported and saved with `TableClassifier`. Each cell names the command that does the same; as a script it
+compares the numbers.
 
     python examples/tables_without_command_line.py FOLDER
 
@@ -10,8 +11,8 @@ FOLDER holds telco.csv (customers who left, or did not) and hr.xlsx (employees w
 """
 
 # %%
-# A hundred customers were asked, picked at random; of the others nobody knows whether they will leave. Rows that are
-# kept apart, with labels of their own, judge the model.
+# A hundred customers were asked, picked at random; for the others it is not known whether they will leave. The model is
+# evaluated on held-out rows with labels of their own.
 import contextlib
 import io
 import json
