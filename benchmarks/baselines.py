@@ -22,7 +22,7 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier
-from pnulearn.baselines._base import Rival, Training, bandwidth_candidates, gram
+from pnulearn.baselines._base import Rival, RivalTraining, bandwidth_candidates, gram
 from pnulearn.baselines._lapsvm import hinge_machine, laplacian, neighbor_graph
 
 N_POSITIVE, N_NEGATIVE, N_UNLABELED = 35, 15, 300
@@ -132,7 +132,7 @@ def grid_against_one(name: str, X: np.ndarray, y: np.ndarray) -> None:
         grid = [{"alpha": alpha, "manifold": manifold} for alpha in values["alpha"] for manifold in values["manifold"]]
 
         def whole_grid(model: LaplacianSVM = model, grid: list = grid) -> list:
-            training = Training(X, gram("rbf", X, X, bandwidth), codes, np.array([0.5, 0.5]))
+            training = RivalTraining(X, gram("rbf", X, X, bandwidth), codes, np.array([0.5, 0.5]))
             return list(model._learn(training, grid))
 
         one, many = seconds(lambda naive=naive: naive(X, y, bandwidth), 15), seconds(whole_grid, 5)
