@@ -160,6 +160,7 @@ def test_more_centers_than_rows_are_clipped_with_a_warning():
 
 
 def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("pnulearn._learning.settings.ALWAYS_FREE", 0)
     monkeypatch.setattr("pnulearn._machine.os.sysconf", lambda name: 100)
     with pytest.raises(MemoryError, match=r"GiB.*centers=200"):
         PNUClassifier(prior=0.5).fit(X, Y)
@@ -167,6 +168,7 @@ def test_too_much_memory_is_refused_before_it_is_taken(monkeypatch):
 
 def test_too_wide_a_table_is_refused_before_the_prior_is_estimated(monkeypatch):
     """And a linear model, which has no centres, is not told to take fewer of them."""
+    monkeypatch.setattr("pnulearn._learning.settings.ALWAYS_FREE", 0)
     monkeypatch.setattr("pnulearn._machine.os.sysconf", lambda name: 30)
     monkeypatch.setattr("pnulearn._learning.from_rows.resolve_prior", lambda *_, **__: pytest.fail("too late"))
     with pytest.raises(MemoryError, match=r"GiB are free\. Keep fewer columns, e\.g\. by .*TruncatedSVD"):

@@ -1,4 +1,4 @@
-"""The machine: optional packages, free memory, threads."""
+"""The machine: free memory and threads."""
 
 from __future__ import annotations
 
@@ -15,24 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
-
-# Packages that only some uses need.
-
-
-@contextmanager
-def import_extra(extra: str, use: str) -> Iterator[None]:
-    """Say what to install where an import inside the block fails.
-
-    >>> with import_extra("report", "Drawing"):
-    ...     import no_such_package
-    Traceback (most recent call last):
-    ImportError: Drawing needs no_such_package: pip install 'pnulearn[report]'
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ImportError(f"{use} needs {error.name}: pip install 'pnulearn[{extra}]'", name=error.name) from None
-
 
 # How much memory there is, and how much of it may be used.
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
+from pnulearn._extras import import_extra
 from pnulearn._html import show_facts
-from pnulearn._machine import import_extra
 from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_width, read_error_rates
 from pnulearn.metrics._scorer import decode_for

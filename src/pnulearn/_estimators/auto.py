@@ -22,13 +22,13 @@ from pnulearn._estimators.base import PartiallyLabeledClassifier
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.prior_adjusted import Adjustment, PriorAdjusted, class_scores
 from pnulearn._estimators.saving import PLAIN, contents, restore, warn_of_other_scikit_learn
+from pnulearn._extras import import_extra
 from pnulearn._files.archive import refuse_other_types
 from pnulearn._files.errors import ModelFileError
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.result import count_held_out, doubt_prior, held_out_risk, judge_model
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
-from pnulearn._machine import import_extra
 from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels

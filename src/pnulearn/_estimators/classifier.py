@@ -25,7 +25,7 @@ from pnulearn._moments import PNUStatistics
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels
-from pnulearn._problem.samples import Samples, Sampling
+from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.priors.estimate import PriorEstimate
 
 
@@ -230,7 +230,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         samples = reader._read_problem(X, y, sample_weight)
         apart = None if groups is None else read_groups(groups, len(samples.codes))
         samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)), groups=apart)
-        held_out = read_held_out(reader, X_val, y_val, self.sampling)
+        held_out = read_held_out(reader, X_val, y_val, read_sampling(self.sampling))
         names = getattr(reader, "feature_names_in_", None)
         given: dict[str, Any] = {"held_out": held_out, "feature_names": names}
         if settings.costs is None:
@@ -279,7 +279,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return type(self)(**self.get_params(deep=False))
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
-        return replace(super()._read_problem(X, y, sample_weight), sampling=self.sampling)
+        return replace(super()._read_problem(X, y, sample_weight), sampling=read_sampling(self.sampling))
 
     def _scores(self, X: Any) -> AnyArray:
         scores = KERNELS[self.kernel].scores(vars(self), X, self.n_jobs)

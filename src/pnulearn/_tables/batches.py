@@ -34,8 +34,8 @@ class Reading:
     header: bool = True
 
     @property
-    def markers(self) -> frozenset[str]:
-        return MISSING | frozenset(marker.strip().lower() for marker in self.missing)
+    def markers(self) -> tuple[str, ...]:
+        return (*MISSING, *(marker.strip().lower() for marker in self.missing))
 
 
 @dataclass(frozen=True)

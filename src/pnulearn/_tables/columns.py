@@ -18,7 +18,7 @@ from pnulearn._tables.notation import are_codes, are_thousands, is_written_numbe
 
 Kind = Literal["number", "flag", "text", "date"]
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none"})
+MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none")
 _DATE = (
     r"^(?s:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?"  # 2024-01-31
     r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([ T].*)?"  # 31.1.2024
@@ -75,7 +75,7 @@ class Column:
 class Cells:
     """How cells without a type are read: which of them, in lower case, are missing, and whether 1,5 is a number."""
 
-    missing: frozenset[str] = MISSING
+    missing: tuple[str, ...] = MISSING
     decimal_comma: bool = False
 
     def column(self, name: str, array: Any, kind: Kind | None = None, decimal: str = "") -> Column:
@@ -113,7 +113,7 @@ class Cells:
         import pyarrow.compute as pc
 
         bare = pc.utf8_trim_whitespace(levels)
-        absent = pc.is_in(pc.utf8_lower(bare), value_set=pa.array(sorted(self.missing), bare.type))
+        absent = pc.is_in(pc.utf8_lower(bare), value_set=pa.array(self.missing, bare.type))
         return pc.if_else(absent, pa.scalar(None, bare.type), bare)
 
     def _numbers(self, levels: Any, decimal: str) -> tuple[AnyArray, str] | None:

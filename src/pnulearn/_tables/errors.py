@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 
 
 class TableError(ValueError):

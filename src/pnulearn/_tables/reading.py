@@ -48,7 +48,7 @@ def read_table(
     tables = [
         _read_one(
             one,
-            markers=frozenset(marker.strip().lower() for marker in missing),
+            markers=tuple(marker.strip().lower() for marker in missing),
             encoding=encoding,
             delimiter=delimiter,
             header=header,
@@ -59,14 +59,14 @@ def read_table(
 
 
 def _read_one(
-    path: str | Path, markers: frozenset[str], encoding: str | None, delimiter: str | None, header: bool
+    path: str | Path, markers: tuple[str, ...], encoding: str | None, delimiter: str | None, header: bool
 ) -> Table:
     source = "standard input" if str(path) == "-" else Path(path).name
     raw = _unpack(_bytes(path), source)
     cells, remarks, decimal_comma = _read_cells(raw, source, encoding, delimiter, header)
     if cells.num_rows == 0:
         raise TableError(f"{source} has column names but no rows below them.")
-    reading = Cells(MISSING | markers, decimal_comma)
+    reading = Cells((*MISSING, *markers), decimal_comma)
     return Table(cells, source, reading, hashlib.sha256(raw).hexdigest()[:16], remarks)
 
 

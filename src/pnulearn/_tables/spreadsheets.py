@@ -6,7 +6,7 @@ import datetime
 import io
 from typing import Any
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 from pnulearn._tables.errors import TableError
 
 ZIPPED, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"

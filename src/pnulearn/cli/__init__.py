@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 
 with import_extra("cli", "The command line"):
     import typer

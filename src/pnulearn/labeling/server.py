@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 from pnulearn.labeling.background import Refresher
 from pnulearn.labeling.cells import RowReader
 from pnulearn.labeling.interview import AlreadyAnsweredError

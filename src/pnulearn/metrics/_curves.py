@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray, FloatArray
+from pnulearn._extras import import_extra
 from pnulearn._intervals.closed_forms import AUC_PSEUDO_ROWS, auc_interval, auc_stderr, delong_covariance
 from pnulearn._intervals.posterior_draws import (
     ScoreDraws,
@@ -27,7 +28,6 @@ from pnulearn._intervals.posterior_draws import (
     recentered_interval,
 )
 from pnulearn._intervals.posterior_grids import N_PRIORS
-from pnulearn._machine import import_extra
 from pnulearn._numbers import read_count
 from pnulearn.metrics._estimate import Estimate, RiskEstimate
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
+from pnulearn._extras import import_extra
 from pnulearn._intervals import posterior_grids
 from pnulearn._intervals.closed_forms import tail_levels
 from pnulearn._intervals.posterior_draws import JEFFREYS, dirichlet_concentration, robust_deviation
 from pnulearn._intervals.posterior_grids import GRID
-from pnulearn._machine import import_extra
 
 CONFIDENCE = 0.9
 

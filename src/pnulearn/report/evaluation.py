@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pnulearn._extras import import_extra
 from pnulearn._files.outputs import REPORT, Output, check_outputs
 from pnulearn._files.writing import write_atomically
-from pnulearn._machine import import_extra
 from pnulearn.metrics._curves import Curve, pnu_auc, pnu_precision_recall_curve, pnu_reliability, pnu_roc_curve
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import pnu_f1, pnu_precision, pnu_recall, pnu_specificity

@@ -10,9 +10,9 @@ import numpy as np
 from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._extras import import_extra
 from pnulearn._files.outputs import REPORT, Output, check_outputs
 from pnulearn._files.writing import write_atomically
-from pnulearn._machine import import_extra
 from pnulearn.report.findings import Findings, investigate
 from pnulearn.report.rows import AT_RANDOM
 from pnulearn.report.sentences import say_columns, say_rungs

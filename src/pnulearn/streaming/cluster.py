@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 from pnulearn.streaming.partitions import CollectionPart, collection_source, is_collection
 from pnulearn.streaming.sources import ArrayPart, Part, Source, StreamPart, open_source
 from pnulearn.streaming.threads import run_on

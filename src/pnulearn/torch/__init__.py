@@ -1,6 +1,6 @@
 """Neural networks (extra `torch`): the risks as a loss, batches that hold P, N and U, and an estimator of both."""
 
-from pnulearn._machine import import_extra
+from pnulearn._extras import import_extra
 
 with import_extra("torch", "pnulearn.torch"):
     import torch as _torch  # noqa: F401
