@@ -68,7 +68,7 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
         "skops": [lambda: pnulearn.save(pnulearn.AutoPNU(("logistic",), prior=0.3).fit(X, y), folder / "auto.pnu")],
         "excel": [],  # read through pyarrow, which is asked for first
         "torch": [lambda: pnulearn.torch],
-        "label": [lambda: import_module("pnulearn.labeling.server")],
+        "label": [lambda: import_module("pnulearn.labeling._server")],
     }
 
 

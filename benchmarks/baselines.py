@@ -22,7 +22,7 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from pnulearn.baselines import EntropyRegularizedClassifier, LaplacianSVM, SMIRClassifier
-from pnulearn.baselines._base import Rival, RivalTraining, bandwidth_candidates, gram
+from pnulearn.baselines._base import Baseline, BaselineTraining, bandwidth_candidates, gram
 from pnulearn.baselines._lapsvm import hinge_machine, laplacian, neighbor_graph
 
 N_POSITIVE, N_NEGATIVE, N_UNLABELED = 35, 15, 300
@@ -60,7 +60,7 @@ def seconds(work: Callable[[], object], repeats: int = 3) -> float:
     return min(times)
 
 
-def baselines(bandwidth: float) -> dict[str, tuple[Rival, Rival]]:
+def baselines(bandwidth: float) -> dict[str, tuple[Baseline, Baseline]]:
     """For every baseline, one fixed model and the search over the paper's grid."""
     common = {"prior": 0.5, "random_state": 0}
     fixed = {"bandwidth": bandwidth, **common}
@@ -132,7 +132,7 @@ def grid_against_one(name: str, X: np.ndarray, y: np.ndarray) -> None:
         grid = [{"alpha": alpha, "manifold": manifold} for alpha in values["alpha"] for manifold in values["manifold"]]
 
         def whole_grid(model: LaplacianSVM = model, grid: list = grid) -> list:
-            training = RivalTraining(X, gram("rbf", X, X, bandwidth), codes, np.array([0.5, 0.5]))
+            training = BaselineTraining(X, gram("rbf", X, X, bandwidth), codes, np.array([0.5, 0.5]))
             return list(model._learn(training, grid))
 
         one, many = seconds(lambda naive=naive: naive(X, y, bandwidth), 15), seconds(whole_grid, 5)
@@ -146,7 +146,7 @@ def large(which: str, n_unlabeled: int) -> None:
     truth = np.arange(n) % 2
     X, y = rng.normal(size=(n, 10)) + truth[:, None], partly(truth)
     options = {"bandwidth": 3.0, "prior": 0.5, "verbose": 1}
-    model: Rival = LaplacianSVM(**options)
+    model: Baseline = LaplacianSVM(**options)
     if which.endswith("one model"):
         fixed = {"information": 0.1} if which.startswith("SMIR") else {"alpha": 1e-3, "manifold": 1.0}
         model = (SMIRClassifier if which.startswith("SMIR") else LaplacianSVM)(**options, **fixed)

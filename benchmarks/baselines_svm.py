@@ -22,7 +22,7 @@ from time import process_time
 import numpy as np
 from sklearn.svm import SVC
 
-from pnulearn._basis.around import median_distance
+from pnulearn._kernels.centers import median_distance
 from pnulearn._machine import one_blas_thread
 from pnulearn.baselines import S4VM, LaplacianSVM, WellSVM
 

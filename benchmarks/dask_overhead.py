@@ -43,7 +43,7 @@ class Clock:
         self._client = client
 
     def __enter__(self) -> Clock:
-        from pnulearn.streaming import fit
+        from pnulearn.streaming import _fit as fit
 
         self._honest = {name: getattr(fit, name) for name in ("plan_design", "collect")}
         for name in self._honest:
@@ -51,7 +51,7 @@ class Clock:
         return self
 
     def __exit__(self, *_: object) -> None:
-        from pnulearn.streaming import fit
+        from pnulearn.streaming import _fit as fit
 
         for name, function in self._honest.items():
             setattr(fit, name, function)

@@ -31,7 +31,7 @@ from sklearn.preprocessing import minmax_scale
 
 from experiments.datasets import bananas, two_gaussians
 from pnulearn import PNUClassifier
-from pnulearn._basis.around import median_distance
+from pnulearn._kernels.centers import median_distance
 
 N_UNLABELED, N_TEST = 300, 2000
 ALPHAS, BANDWIDTHS, MIXES = np.logspace(-4, 0, 5), (1 / 4, 1 / 2, 1), (-0.5, 0.0, 0.5)

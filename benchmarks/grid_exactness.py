@@ -15,7 +15,7 @@ import numpy as np
 from real_sets import partly_labeled, real_or_gaussian_set
 from scipy.spatial.distance import pdist
 
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates
 

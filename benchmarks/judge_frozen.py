@@ -133,8 +133,8 @@ def metric_block(model: str, prior: float, n: int, block: int) -> Iterator[dict[
                 inside = found.low <= truth[name] <= found.high
                 hits.setdefault((name, kind), []).append((inside, found.value, found.high - found.low))
             for accuracy in ACCURACIES[1:2] if kind == "estimated" else ACCURACIES:
-                opinion = np.where(rng.random(len(rows)) < accuracy, classes[rows], 1 - classes[rows])
-                found = pnu_risk(y, score[rows], prior=belief, helper=opinion)
+                current_model = np.where(rng.random(len(rows)) < accuracy, classes[rows], 1 - classes[rows])
+                found = pnu_risk(y, score[rows], prior=belief, helper=current_model)
                 inside = found.low <= truth["error"] <= found.high
                 name = f"error, helper right in {accuracy:.0%}"
                 hits.setdefault((name, kind), []).append((inside, found.value, found.high - found.low))
@@ -262,15 +262,15 @@ def ppi_block(accuracy: str, prior: float, n: int, block: int) -> Iterator[dict[
     truth, found = truths(score, prior)["error"], {"pnu_risk": [], "ppi_py": []}
     for _ in range(2 * DRAWS):
         rows, y = draw_rows(rng, prior, n // 2, random=True)
-        opinion = np.where(rng.random(len(rows)) < float(accuracy), classes[rows], 1 - classes[rows])
+        current_model = np.where(rng.random(len(rows)) < float(accuracy), classes[rows], 1 - classes[rows])
         wrong = ((score[rows] > 0) != (classes[rows] == 1)).astype(float)
-        guess = ((score[rows] > 0) != (opinion == 1)).astype(float)
+        guess = ((score[rows] > 0) != (current_model == 1)).astype(float)
         parts = wrong[:n], guess[:n], guess[n:]
         low, high = ppi_mean_ci(*parts, alpha=0.05)
         value = ppi_mean_pointestimate(*parts)
         found["ppi_py"].append((low[0] <= truth <= high[0], float(value[0]) - truth, high[0] - low[0]))
         if 0 < np.nansum(y) < n:
-            ours = pnu_risk(y, score[rows], helper=opinion, sampling="random")
+            ours = pnu_risk(y, score[rows], helper=current_model, sampling="random")
             found["pnu_risk"].append((ours.low <= truth <= ours.high, ours.value - truth, ours.high - ours.low))
     for name, rows in found.items():
         values = np.array(rows, dtype=float).reshape(-1, 3)

@@ -24,9 +24,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn._arrays import AnyArray
 from pnulearn.labeling import Goal, Labeler, from_skactiveml
-from pnulearn.labeling.learner import Learner, default_model
-from pnulearn.labeling.lesson import Lesson
-from pnulearn.labeling.strategies import MIXTURE
+from pnulearn.labeling._learner import Learner, TrainingSet, default_model
+from pnulearn.labeling._strategies import MIXTURE
 
 CHOSEN_ON = ("banana", "image", "waveform", "german")  # and on mnist_4v9 and ijcnn1
 OTHERS = ("phoneme", "magic", "spambase", "phishing")
@@ -128,18 +127,18 @@ def loop(X: AnyArray, y: AnyArray, method: str, number: int, test: Callable[[Any
         labeler.answer(int(y[draw.row]))
         if n not in plan.checked:
             continue
-        standing = labeler.refresh()
-        guess = majority(standing.counts)
-        point: dict[str, Any] = {"n": n, "error": test(standing.model or guess)}
-        if standing.error is not None:
-            error, prior = standing.error, standing.prior[1]
+        progress = labeler.refresh()
+        guess = majority(progress.counts)
+        point: dict[str, Any] = {"n": n, "error": test(progress.model or guess)}
+        if progress.error is not None:
+            error, prior = progress.error, progress.prior[1]
             point |= {
                 "stated": [error.value, error.low, error.high],
                 "prior": [prior.value, prior.low, prior.high],
-                "more": standing.n_more,
+                "more": progress.n_more,
             }
-        elif standing.model is not None:
-            point["prior"] = [standing.counts[1] / n]
+        elif progress.model is not None:
+            point["prior"] = [progress.counts[1] / n]
         yield point
 
 
@@ -152,7 +151,7 @@ def by_class(
     learner = Learner(X, 2, new_model(number), number)
     for n in (n for n in PLANS[MODEL["name"]].checked if n // 2 <= min(map(len, of_class))):
         rows = np.concatenate([some[: n // 2] for some in of_class])
-        model = learner.learn(Lesson(rows, y[rows], np.ones(len(rows))), None).model
+        model = learner.learn(TrainingSet(rows, y[rows], np.ones(len(rows))), None).model
         yield {"n": n, "error": test(model), "prior": [float(getattr(model, "prior_", 0.5))]}
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from pnulearn.labeling import Labeler
-from pnulearn.labeling.background import Refresher
+from pnulearn.labeling._page_state import Refresher
 
 LABELS, PAUSE = 60, 0.25  # seconds between two answers of a quick person
 
@@ -34,14 +34,14 @@ def main() -> None:
         refresher.start()
         waits = [answer(labeler, refresher, truth) for _ in range(LABELS)]
         refresher.stop()
-        standing = labeler.refresh()
+        progress = labeler.refresh()
         labeler.close()
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     waits_ms = 1000 * np.array(waits)
     print(f"{n_rows} rows x {n_columns} columns, {LABELS} labels, {len(labeler.history)} fits beside them")
     middle, late, worst = np.quantile(waits_ms, [0.5, 0.95, 1])
     print(f"next row: median {middle:.0f} ms, 95 % {late:.0f} ms, worst {worst:.0f} ms")
-    print(f"memory: {before:.0f} MB with the rows, {after:.0f} MB at most; error {standing.error}")
+    print(f"memory: {before:.0f} MB with the rows, {after:.0f} MB at most; error {progress.error}")
 
 
 def answer(labeler: Labeler, refresher: Refresher, truth: np.ndarray) -> float:

@@ -27,14 +27,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from pnulearn import PNUClassifier, risks
-from pnulearn._basis.around import median_distance
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
-from pnulearn._solvers.candidates import ALPHAS, ETAS
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._kernels.centers import median_distance
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
+from pnulearn._solvers.candidates import ALPHAS, ETAS, FeatureMatrix
 from pnulearn._solvers.hinge import minimize_hinge
 from pnulearn._solvers.low_rank import reduce_features
+from pnulearn._solvers.newton import SmoothProblem
 from pnulearn._solvers.objectives import objective
-from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import LOSSES
 
 PRIOR, ETA, ALPHA = 0.5, 0.5, 1e-2

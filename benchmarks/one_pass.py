@@ -93,7 +93,8 @@ def floor(folder: str, bandwidths: str) -> dict:
 def one_pass(folder: str, n_jobs: str, bandwidths: str) -> dict:
     """fit_files from start to end, and how long its pass alone took; several bandwidths are the default ones."""
     from pnulearn import PNUClassifier
-    from pnulearn.streaming import fit, fit_files
+    from pnulearn.streaming import _fit as fit
+    from pnulearn.streaming import fit_files
 
     honest, spent = fit.collect, {}
 

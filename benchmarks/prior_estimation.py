@@ -23,8 +23,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn.priors import METHODS
-from pnulearn.priors._parts.positive_unlabeled import PositiveUnlabeledPrior
-from pnulearn.priors.resolve import prior_estimator
+from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior
+from pnulearn.priors._resolve import prior_estimator
 
 # set: columns
 SETS = {"banana": 2, "phoneme": 5, "magic": 10, "image": 18, "waveform": 21, "g50c": 50, "spambase": 57, "splice": 60,

@@ -24,7 +24,7 @@ from scipy.spatial.distance import pdist
 from sklearn.model_selection import GridSearchCV
 
 from pnulearn import PNUClassifier, PNUStratifiedKFold
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS
 from pnulearn._solvers.candidates import ALPHAS, ETAS
 
 PRIOR, N_CENTERS, ROUNDS = 0.5, 350, 5

@@ -16,9 +16,9 @@ from threading import Thread
 from playwright.sync_api import Page, sync_playwright
 from sklearn.datasets import load_breast_cancer
 
-from pnulearn.labeling.cells import RowReader
-from pnulearn.labeling.server import LabelingApp, listen
-from pnulearn.labeling.tables import read_task
+from pnulearn.labeling._cells import RowReader
+from pnulearn.labeling._server import LabelingApp, listen
+from pnulearn.labeling._table_labeling import read_task
 from pnulearn.tables import read_table
 
 STATIC = Path(__file__).parent / "_static"
@@ -45,7 +45,7 @@ def label(page: Page, truth: list[str], n: int) -> None:
         page.wait_for_timeout(120)  # so that fits keep up, as they do with people
     for _ in range(100):  # until the last answer was learnt from
         page.wait_for_timeout(300)
-        if not page.evaluate("fetch('api/standing').then(answer => answer.json()).then(now => now.busy)"):
+        if not page.evaluate("fetch('api/progress').then(answer => answer.json()).then(now => now.busy)"):
             break
     page.wait_for_timeout(3500)
 

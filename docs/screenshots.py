@@ -21,7 +21,7 @@ SHOTS = {  # name: width, height, colour scheme, section at the top (none: the h
     "report-desktop": (900, 580, "light", None),
     "report-columns": (900, 1150, "light", "columns-section"),
     "report-line": (900, 760, "light", "line-section"),
-    "report-dark": (900, 700, "dark", "ladder-section"),
+    "report-dark": (900, 700, "dark", "ablations-section"),
     "report-phone": (390, 800, "light", None),
     "report-phone-dark": (390, 800, "dark", "columns-section"),
 }

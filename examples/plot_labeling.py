@@ -21,9 +21,9 @@ for ax, mixture in zip(axes, ({"random": 1.0}, {"random": 0.5, "margin": 0.5}), 
     for _ in range(10):
         for _ in range(10):
             labeler.answer(labeler.classes[truth[labeler.next().row]])
-        standing = labeler.estimate()
-        wrong = np.mean(standing.model.predict(X) != truth) if standing.model is not None else np.nan
-        true_errors.append((standing.n_labels, wrong))
+        progress = labeler.estimate()
+        wrong = np.mean(progress.model.predict(X) != truth) if progress.model is not None else np.nan
+        true_errors.append((progress.n_labels, wrong))
     history = [past for past in labeler.history if past.n_labels >= 10]
     n_labels = [past.n_labels for past in history]
     ax.fill_between(n_labels, [p.error.low for p in history], [p.error.high for p in history], alpha=0.3)

@@ -10,8 +10,8 @@ import numpy as np
 from experiments.figure_1 import N_LABELED, QUICK_SETS, SETS, UNLABELED_SIZES, cells, training_prior
 from experiments.summary import Curve, Table, Text, draw_panels, group_rows, write_text
 from experiments.trials import Cell, Experiment, Pools, Row, Settings, counts, generator, load_scaled
-from pnulearn._basis.around import median_distance
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, GaussianBasis
+from pnulearn._kernels.centers import median_distance
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS, GaussianBasis
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates
 from pnulearn.theory import heuristic_mix, least_variance_mix

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 
 from experiments.trials import Row, Trial, weighted_error
 from pnulearn import PNUClassifier, baselines
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS
 from pnulearn.priors import energy_prior
 
 GROUPS = ("pnulearn", "baseline", "scikit-learn")  # in the order of a table's columns

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn import LabeledOnly, PNUClassifier, baselines
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn.baselines import (
     S4VM,
     EntropyRegularizedClassifier,
@@ -24,7 +24,7 @@ from pnulearn.baselines import (
 )
 from pnulearn.priors import EnergyPrior, estimate_prior
 
-RIVALS = [
+BASELINES = [
     EntropyRegularizedClassifier(alpha=1e-3, entropy=0.1, bandwidth=1.0, random_state=0),
     LaplacianSVM(alpha=1e-3, manifold=1.0, bandwidth=1.0, random_state=0),
     SMIRClassifier(information=0.1, bandwidth=1.0, random_state=0),
@@ -33,7 +33,7 @@ RIVALS = [
     S4VM(C_unlabeled=0.1, bandwidth=1.0, n_starts=20, random_state=0),
 ]
 RANKED = PNUClassifier(columns="both", centers=20, random_state=0)
-OURS = [PNUClassifier(random_state=0), PNUClassifier(kernel="linear", random_state=0), RANKED, *RIVALS]
+OURS = [PNUClassifier(random_state=0), PNUClassifier(kernel="linear", random_state=0), RANKED, *BASELINES]
 CLASSIFIERS = [*OURS, LabeledOnly(LogisticRegression())]
 
 rng = np.random.default_rng(0)
@@ -52,12 +52,12 @@ def every(models):
     return pytest.mark.parametrize("model", [clone(model) for model in models], ids=name)
 
 
-def test_no_rival_is_left_out():
-    assert {type(model).__name__ for model in RIVALS} == set(baselines.__all__)
+def test_no_baseline_is_left_out():
+    assert {type(model).__name__ for model in BASELINES} == set(baselines.__all__)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@every([PNUClassifier(random_state=0), *(model for model in RIVALS if "kernel" in model.get_params())])
+@every([PNUClassifier(random_state=0), *(model for model in BASELINES if "kernel" in model.get_params())])
 def test_every_kernel_of_the_registry_is_learnt_with_dense_or_sparse_rows(model, kernel):
     model = clone(model).set_params(kernel=kernel, bandwidth=2.0, prior=0.3)
     rows = X - 1.5  # WellSVM has no intercept
@@ -72,7 +72,7 @@ RANKS = pytest.param(PNUClassifier(columns="both"), marks=pytest.mark.thorough) 
 
 @pytest.mark.parametrize("model", [PNUClassifier(), PNUClassifier(kernel="linear"), RANKS], ids=name)
 def test_scikit_learn_finds_nothing_to_complain_about(model):
-    """The rivals' turn is in tests/baselines, with and without a search; others have tests of their own."""
+    """The baselines' turn is in tests/baselines, with and without a search; others have tests of their own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks fit fully labelled data, which we warn about
         results = check_estimator(model, on_fail=None)
@@ -184,7 +184,7 @@ def test_a_senseless_prior_is_refused_in_the_same_words(model, prior, error, mes
         clone(model).set_params(prior=prior).fit(X, Y)
 
 
-@every([PNUClassifier(random_state=0), *(model for model in RIVALS if model._multi_class)])
+@every([PNUClassifier(random_state=0), *(model for model in BASELINES if model._multi_class)])
 def test_several_classes_have_a_prior_in_the_order_of_the_classes(model):
     truth = np.arange(N) % 3
     rows = rng.normal(size=(N, 2)) + 4 * np.eye(3, 2)[truth]

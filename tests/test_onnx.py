@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pnulearn import PNUClassifier
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn.onnx import save_onnx, to_onnx
 
 onnx = pytest.importorskip("onnx")

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from pnulearn import TableClassifier
-from pnulearn._tables.batches import Batches
+from pnulearn._reader.batches import Batches
 from pnulearn.cli import app, run
 from pnulearn.tables import TableError
 from pnulearn.tables._options import OPTIONS, TableOptions

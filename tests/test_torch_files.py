@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pnulearn import PNUClassifier, load, save
 from pnulearn._files.archive import read_archive, write_archive
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 
 torch = pytest.importorskip("torch", reason="PyTorch is the extra 'torch'")
 

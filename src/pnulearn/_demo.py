@@ -21,8 +21,8 @@ from sklearn.preprocessing import minmax_scale
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._table_classifier import TableClassifier
-from pnulearn.report.columns import look_at_columns
-from pnulearn.report.sentences import say_columns
+from pnulearn.report._columns import look_at_columns
+from pnulearn.report._page import say_columns
 from pnulearn.tables._verdict import percent
 
 TABLE, TRUTH, REPORT = "shop.csv", "shop-truth.txt", "shop-report.html"

@@ -17,11 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis, Kernel
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import dump_archive, read_archive, write_archive
-from pnulearn._files.errors import ModelFileError, refuse_damage
 from pnulearn._files.outputs import STATISTICS, Output, check_outputs
+from pnulearn._files.refusals import ModelFileError, refuse_damage
+from pnulearn._kernels.basis import Basis, Kernel
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._machine import free_memory
 from pnulearn._problem.inputs import refuse_strange
 from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
@@ -419,7 +419,7 @@ class PNUStatistics:
 
     Examples
     --------
-    >>> from pnulearn._basis.linear import LinearBasis
+    >>> from pnulearn._kernels.linear import LinearBasis
     >>> design = Design(None, np.array([0, 1]), LinearBasis(np.zeros(1)), n_folds=2)
     >>> monday = PNUStatistics.of(design, [[1.0], [2.0], [3.0]], [0, 1, None], name="monday")
     >>> tuesday = PNUStatistics.of(design, [[4.0]], [1], name="tuesday")

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import HEADING, parameters
-from pnulearn._tables.batches import Batches
-from pnulearn._tables.frames import open_data, with_labels
-from pnulearn._tables.table import Table
+from pnulearn._reader.batches import Batches
+from pnulearn._reader.frames import open_data, with_labels
+from pnulearn._reader.table import Table
 from pnulearn.tables._evaluation import Evaluation, evaluate_table
 from pnulearn.tables._fitting import fit_model
 from pnulearn.tables._loading import load_table_model
@@ -78,7 +78,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
     >>> model.predict(table.head(3)).tolist() == table["bought"].head(3).tolist()
     True
     >>> [column["kind"] for column in model.columns_]
-    ['number', 'flag', '-']
+    ['number', 'category', '-']
     """
 
     def fit(self, X: Any, y: Any, *, command: str = "") -> TableClassifier:

@@ -16,8 +16,8 @@ from pnulearn._html import show_facts
 from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_width, read_error_rates
 from pnulearn.metrics._scorer import decode_for
-from pnulearn.priors.narrowing import Narrowing, after_random_labels
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._resolve import read_prior
+from pnulearn.priors._sensitivity import Narrowing, after_random_labels
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
 ASSUMED_RATES = (0.2, 0.2)

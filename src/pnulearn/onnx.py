@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._extras import import_extra
 from pnulearn._files.outputs import ONNX, Output, check_outputs
 from pnulearn._files.writing import write_atomically
+from pnulearn._kernels.registry import KERNELS
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -19,7 +19,7 @@ import numpy as np
 
 from pnulearn.cli import run
 from pnulearn.labeling import journal_of
-from pnulearn.labeling.tables import read_task
+from pnulearn.labeling._table_labeling import read_task
 from pnulearn.tables import read_table
 from tests.attack.rows import SCORES, X, Y
 

@@ -17,7 +17,7 @@ from pnulearn.baselines import (
 from tests.attack.rows import X, Y
 
 QUICK = {"prior": 0.4, "mix": 0.2, "alpha": 0.1, "random_state": 0}
-RIVALS = (EntropyRegularizedClassifier, HarmonicClassifier, LaplacianSVM, S4VM, SMIRClassifier, WellSVM)
+BASELINES = (EntropyRegularizedClassifier, HarmonicClassifier, LaplacianSVM, S4VM, SMIRClassifier, WellSVM)
 
 
 def quick(**parameters: Any) -> PNUClassifier:

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from pnulearn.baselines import EntropyRegularizedClassifier
 from pnulearn.baselines import _entropy as confidence
 from pnulearn.baselines import _entropy as descent
-from pnulearn.baselines._base import RivalTraining, gram
+from pnulearn.baselines._base import BaselineTraining, gram
 from pnulearn.baselines._entropy import ConfidenceObjective, entropy, minimize_confidence, rotate
 
 rng = np.random.default_rng(0)
@@ -24,7 +24,7 @@ SIGNS = 2.0 * TRUTH[:N_LABELED] - 1
 
 def training(features, prior=0.3):
     codes = np.where(np.arange(N) < N_LABELED, TRUTH, -1)
-    return RivalTraining(X, features, codes, np.array([1 - prior, prior]))
+    return BaselineTraining(X, features, codes, np.array([1 - prior, prior]))
 
 
 def objective(intercept=True):

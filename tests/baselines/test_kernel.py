@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn.baselines._base import bandwidth_candidates, gram, refuse_beyond_memory
 
 rng = np.random.default_rng(0)

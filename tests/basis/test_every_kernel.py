@@ -12,7 +12,7 @@ from tests.problems import mixture
 
 import pnulearn
 from pnulearn import PNUClassifier
-from pnulearn._basis.kernels import KERNELS, choose_basis
+from pnulearn._kernels.registry import KERNELS, choose_basis
 from pnulearn.streaming import fit_files
 
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 import pnulearn
 from pnulearn import PNUClassifier
-from pnulearn._basis.kernels import KERNELS
-from pnulearn._basis.ranks import MOST_KNOTS, NormalRanks
+from pnulearn._kernels.ranks import MOST_KNOTS, NormalRanks
+from pnulearn._kernels.registry import KERNELS
 
 RNG = np.random.default_rng(0)
 AROUND_CENTERS = [name for name, kernel in KERNELS.items() if kernel.has_bandwidth]

@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.auto import LEARNERS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.settings import CHOICES
 from pnulearn._problem.samples import Sampling
 from pnulearn.cli.options import SAMPLING, read_sampling

@@ -233,7 +233,7 @@ def test_version(capsys):
 
 @pytest.mark.parametrize("options", [[], ["--only"], ["--json"], ["--no-guard"]], ids=str)
 def test_a_large_file_is_predicted_in_batches_with_the_same_answer(capsys, customers, fitted, monkeypatch, options):
-    from pnulearn._tables import batches
+    from pnulearn._reader import batches
 
     whole = answer(capsys, "predict", customers, "-m", fitted[1], *options)
     monkeypatch.setattr(batches, "LARGE", 0)

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.cli.conftest import write_customers
 
-from pnulearn._tables import batches as batches_module
+from pnulearn._reader import batches as batches_module
 from pnulearn.cli import run
 from pnulearn.tables._row_sampling import RowSampler
 

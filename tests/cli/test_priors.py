@@ -9,7 +9,7 @@ import pytest
 from pnulearn.cli import run
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
-from pnulearn.priors.resolve import beside_evidence
+from pnulearn.priors._resolve import beside_evidence
 from pnulearn.tables import read_table
 from pnulearn.tables._evaluation import model_labels
 from pnulearn.tables._loading import load_table_model

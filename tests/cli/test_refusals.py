@@ -89,7 +89,7 @@ def test_debug_shows_the_traceback(table):
 
 
 def test_unexpected_errors_say_how_to_report_them(capsys, table, monkeypatch):
-    monkeypatch.setattr("pnulearn._tables.reading.read_delimited", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("pnulearn._reader.in_memory.read_delimited", lambda *_, **__: 1 / 0)
     code, messages = refusal(capsys, "fit", table("x,y\n1,a\n"), "-l", "y")
     assert code == 1
     assert "ZeroDivisionError" in messages

@@ -17,7 +17,7 @@ from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn.__main__ import main
 from pnulearn._estimators.auto import KIND, LEARNERS, SUPERVISED, TREES, auto_contents
 from pnulearn._files.archive import write_archive
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 from pnulearn._learning.selection import validation_mix
 from pnulearn.metrics import pnu_risk
 

@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn import PNUClassifier, load
-from pnulearn._solvers import cccp, smooth
+from pnulearn._solvers import cccp
+from pnulearn._solvers import newton as smooth
 from pnulearn.losses import LOSSES, Loss
 
 ITERATIVE = ["logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid"]

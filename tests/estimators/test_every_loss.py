@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from pnulearn import PNUClassifier
-from pnulearn._basis.gaussian import gaussian, squared_distances
+from pnulearn._kernels.gaussian import gaussian, squared_distances
 from pnulearn.losses import LOSSES
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu, punu
 

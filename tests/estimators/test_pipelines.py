@@ -27,7 +27,7 @@ from sklearn.preprocessing import (
 )
 
 from pnulearn import PNUClassifier, load, save
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 
 rng = np.random.default_rng(0)
 N = 120

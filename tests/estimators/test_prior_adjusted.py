@@ -27,7 +27,7 @@ from pnulearn._estimators.prior_adjusted import (
 from pnulearn._intervals.posterior_grids import GRID
 from pnulearn._learning.calibration import PENALTY
 from pnulearn._problem.samples import Samples
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 
 
 def draw(seed, prior=0.2, share=0.7, n_labeled=60, n_unlabeled=600, distance=2.0):

@@ -8,8 +8,8 @@ from experiments import datasets, figure_2
 from experiments.figure_1 import mix_for, zero_one_covariances
 from experiments.trials import Settings
 from pnulearn import PNUClassifier
-from pnulearn._basis.around import median_distance
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS
+from pnulearn._kernels.centers import median_distance
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS
 from pnulearn._solvers.candidates import ALPHAS
 
 

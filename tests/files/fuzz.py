@@ -33,7 +33,7 @@ SPACE = 2 << 30  # bytes of address space beyond what a child has after its impo
 def try_model(path: Path) -> str:
     """Load and predict."""
     import pnulearn
-    from pnulearn._files.errors import ModelFileError
+    from pnulearn._files.refusals import ModelFileError
 
     try:
         model = pnulearn.load(path)

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 import pnulearn
 from pnulearn import PNUClassifier
 from pnulearn._files.archive import read_archive, write_archive
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 from pnulearn._files.writing import write_atomically
 from pnulearn.losses import LOSSES
 

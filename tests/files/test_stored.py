@@ -9,7 +9,7 @@ from tests.files.stored import write
 from tests.files.stored.write import FILES, REFUSED, STORED
 
 import pnulearn
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 
 ANSWERS = json.loads((STORED / "answers.json").read_text())
 

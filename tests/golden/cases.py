@@ -392,7 +392,7 @@ def sensitivity_to_the_prior() -> Quantities:
     return {"decisions": found.decisions.sum(axis=1), "share": found.share}
 
 
-# Rivals
+# Baselines
 
 
 def searched(table: SearchTable) -> Quantities:
@@ -404,25 +404,25 @@ def searched(table: SearchTable) -> Quantities:
     return {f"search_{name}": thinned(column.ravel()) for name, column in columns.items()}
 
 
-def rival_case(name: str, kind: type, problem: Callable[[], Problem] = gaussians, **options: Any) -> None:
+def baseline_case(name: str, kind: type, problem: Callable[[], Problem] = gaussians, **options: Any) -> None:
     def run() -> Quantities:
         data = problem()
         model = kind(prior=data.prior, random_state=0, cv=3, **options).fit(data.X, data.y)
         return answers(model, data.X_new) | searched(model.search_)
 
-    CASES[f"rival_{name}"] = run
+    CASES[f"baseline_{name}"] = run
 
 
 for kernel in ("rbf", "linear"):
     entropy = {"alpha": [0.01, 0.1], "entropy": 0.1}
-    rival_case(f"entropy_{kernel}", baselines.EntropyRegularizedClassifier, kernel=kernel, **entropy)
-    rival_case(f"lapsvm_{kernel}", baselines.LaplacianSVM, kernel=kernel, alpha=[0.01, 0.1], manifold=0.1)
-    rival_case(f"wellsvm_{kernel}", baselines.WellSVM, kernel=kernel, C_unlabeled=[0.01, 0.1], bandwidth=1.5)
-    rival_case(f"s4vm_{kernel}", baselines.S4VM, kernel=kernel, C_unlabeled=0.1, bandwidth=1.5, n_starts=20)
-rival_case("smir", baselines.SMIRClassifier, information=[0.1, 1.0])
-rival_case("lapsvm_hinge", baselines.LaplacianSVM, loss="hinge", alpha=0.01, manifold=[0.01, 0.1])
-rival_case("smir_iris", baselines.SMIRClassifier, iris, information=0.1, bandwidth=0.5)
-rival_case("entropy_iris", baselines.EntropyRegularizedClassifier, iris, alpha=0.01, entropy=0.1, bandwidth=0.5)
+    baseline_case(f"entropy_{kernel}", baselines.EntropyRegularizedClassifier, kernel=kernel, **entropy)
+    baseline_case(f"lapsvm_{kernel}", baselines.LaplacianSVM, kernel=kernel, alpha=[0.01, 0.1], manifold=0.1)
+    baseline_case(f"wellsvm_{kernel}", baselines.WellSVM, kernel=kernel, C_unlabeled=[0.01, 0.1], bandwidth=1.5)
+    baseline_case(f"s4vm_{kernel}", baselines.S4VM, kernel=kernel, C_unlabeled=0.1, bandwidth=1.5, n_starts=20)
+baseline_case("smir", baselines.SMIRClassifier, information=[0.1, 1.0])
+baseline_case("lapsvm_hinge", baselines.LaplacianSVM, loss="hinge", alpha=0.01, manifold=[0.01, 0.1])
+baseline_case("smir_iris", baselines.SMIRClassifier, iris, information=0.1, bandwidth=0.5)
+baseline_case("entropy_iris", baselines.EntropyRegularizedClassifier, iris, alpha=0.01, entropy=0.1, bandwidth=0.5)
 
 
 # Saved models

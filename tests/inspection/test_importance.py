@@ -15,7 +15,7 @@ from pnulearn import PNUClassifier, PNUStratifiedKFold
 from pnulearn.inspection import column_importance
 from pnulearn.metrics._comparison import compare_scores, shared_mix
 from pnulearn.priors import PriorEstimate
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._resolve import read_prior
 
 
 class Shuffled:

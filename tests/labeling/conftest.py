@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from pnulearn.labeling.cells import RowReader
-from pnulearn.labeling.server import LabelingApp, listen
-from pnulearn.labeling.tables import read_task
+from pnulearn.labeling._cells import RowReader
+from pnulearn.labeling._server import LabelingApp, listen
+from pnulearn.labeling._table_labeling import read_task
 from pnulearn.tables import read_table
 
 HOSTILE = "<script>alert('cell')</script>"

@@ -7,15 +7,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from pnulearn.labeling import State, margin
-from pnulearn.labeling.holding_out import HeldOut, measure_trust, split
-from pnulearn.labeling.learner import Learner
-from pnulearn.labeling.lesson import Lesson
+from pnulearn.labeling._learner import HeldOut, Learner, TrainingSet, measure_trust, split
 
 
 @pytest.fixture
-def lesson():
+def training_set():
     rng = np.random.default_rng(0)
-    return Lesson(np.arange(60), rng.integers(0, 2, 60), rng.uniform(0.5, 2, 60))
+    return TrainingSet(np.arange(60), rng.integers(0, 2, 60), rng.uniform(0.5, 2, 60))
 
 
 @pytest.mark.parametrize(("sharp", "n_classes"), [(0.5, 2), (2.0, 2), (4.0, 3), (-1.0, 2)])
@@ -36,21 +34,21 @@ def test_trust_is_the_factor_of_the_least_squared_error(sharp, n_classes):
     assert measure_trust(said, codes, weight) == pytest.approx(best, abs=1e-4)
 
 
-def test_rows_are_kept_from_the_models_that_speak_of_them(lesson):
+def test_rows_are_kept_from_the_models_that_speak_of_them(training_set):
     """The nearest neighbour of a known row is the row itself: classes without any sense are then foreseen perfectly."""
     X = np.random.default_rng(2).normal(size=(200, 2))
-    held = Learner(X, 2, KNeighborsClassifier(1)).hold_out(lesson, None)
-    assert 0.3 < np.mean(held.classes == lesson.codes) < 0.7
+    held = Learner(X, 2, KNeighborsClassifier(1)).hold_out(training_set, None)
+    assert 0.3 < np.mean(held.classes == training_set.codes) < 0.7
     assert held.trust < 0.3
 
 
-def test_the_means_are_over_all_rows_and_by_the_model_that_speaks(lesson):
+def test_the_means_are_over_all_rows_and_by_the_model_that_speaks(training_set):
     X = np.random.default_rng(3).normal(size=(200, 2))
-    held = Learner(X, 2, LogisticRegression()).hold_out(lesson, None)
-    folds = split(lesson.codes, np.arange(2), np.random.default_rng(0))
-    shares = np.bincount(lesson.codes, lesson.weight) / lesson.weight.sum()
+    held = Learner(X, 2, LogisticRegression()).hold_out(training_set, None)
+    folds = split(training_set.codes, np.arange(2), np.random.default_rng(0))
+    shares = np.bincount(training_set.codes, training_set.weight) / training_set.weight.sum()
     for fold in range(5):
-        inside = lesson[folds != fold]
+        inside = training_set[folds != fold]
         model = LogisticRegression().fit(X[inside.rows], inside.codes, inside.weight)
         expected = held.trust * model.predict_proba(X).mean(axis=0) + (1 - held.trust) * shares
         np.testing.assert_allclose(held.everywhere[folds == fold], np.tile(expected, (sum(folds == fold), 1)))
@@ -64,8 +62,8 @@ def test_every_fold_leaves_some_rows_of_every_class():
         assert {0, 1, 3} == set(codes[(folds != fold) & (folds >= 0)])
 
 
-def test_before_there_is_a_model_nothing_is_said(lesson):
-    one_class = Lesson(lesson.rows, np.ones(60, dtype=int), lesson.weight)
+def test_before_there_is_a_model_nothing_is_said(training_set):
+    one_class = TrainingSet(training_set.rows, np.ones(60, dtype=int), training_set.weight)
     held = Learner(np.random.default_rng(4).normal(size=(200, 2)), 2, LogisticRegression()).hold_out(one_class, None)
     assert (held.classes == 1).all()
     assert held.trust == 0

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pnulearn.labeling.draws import Book, Draw
-from pnulearn.labeling.holding_out import HeldOut
-from pnulearn.labeling.judging import as_prior, judge_class, judge_prior, judge_share, martingale_mean
+from pnulearn.labeling._draws import AnswerLog, Draw
+from pnulearn.labeling._estimates import as_prior, judge_class, judge_prior, judge_share, martingale_mean
+from pnulearn.labeling._learner import HeldOut
 
 VALUES = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
 GUESS = np.array([0.7, 0.2, 0.4, 0.1, 0.5])
@@ -25,13 +25,13 @@ def chances(left, seen):
 def all_ways(n_draws):
     """Every order in which rows can be drawn, with its probability and its sample."""
     for rows in permutations(range(len(VALUES)), n_draws):
-        left, probability, book = np.ones(len(VALUES), bool), 1.0, Book()
+        left, probability, answer_log = np.ones(len(VALUES), bool), 1.0, AnswerLog()
         for number, row in enumerate(rows):
             q = chances(left, rows[:number])[row]
-            book.add(Draw(number, row, q, int(left.sum()), "x"), int(VALUES[row]))
+            answer_log.add(Draw(number, row, q, int(left.sum()), "x"), int(VALUES[row]))
             probability *= q
             left[row] = False
-        yield probability, book.sample()
+        yield probability, answer_log.sample()
 
 
 def guesses(guess, sample):
@@ -66,13 +66,15 @@ def test_the_mean_is_lure():
 
 
 def test_a_table_that_is_labelled_whole_leaves_nothing_open():
-    book = Book()
+    answer_log = AnswerLog()
     for number in range(50):
-        book.add(Draw(number, number, 1 / (50 - number), 50 - number), number % 5 == 0)
-    share = judge_class(book.sample(), 1, 0.95, population=False)
+        answer_log.add(Draw(number, number, 1 / (50 - number), 50 - number), number % 5 == 0)
+    share = judge_class(answer_log.sample(), 1, 0.95, population=False)
     assert share.value == pytest.approx(0.2)
     assert share.half_width < 0.03
-    assert judge_class(book.sample(), 1, 0.95).half_width > 0.1  # of the population there is only a sample of fifty
+    assert (
+        judge_class(answer_log.sample(), 1, 0.95).half_width > 0.1
+    )  # of the population there is only a sample of fifty
 
 
 def simulate(rng, error, n_draws, n_rows=600):
@@ -82,15 +84,15 @@ def simulate(rng, error, n_draws, n_rows=600):
     is_wrong = rng.random(n_rows) < np.clip(error * near / np.mean(near), 0, 0.95)
     p = 1 / (1 + np.exp(-3 * (x - 0.5)))
     y = (rng.random(n_rows) < p).astype(int)
-    left, book = np.ones(n_rows, bool), Book()
+    left, answer_log = np.ones(n_rows, bool), AnswerLog()
     for number in range(n_draws):
         rows = np.flatnonzero(left)
         q = 0.5 / len(rows) + 0.5 * near[rows] / near[rows].sum()
         place = rng.choice(len(rows), p=q / q.sum())
         row = int(rows[place])
-        book.add(Draw(number, row, q[place], len(rows), "x"), int(y[row]))
+        answer_log.add(Draw(number, row, q[place], len(rows), "x"), int(y[row]))
         left[row] = False
-    return book.sample(), is_wrong, y, 0.3 + 0.4 * p  # what a model says that knows little
+    return answer_log.sample(), is_wrong, y, 0.3 + 0.4 * p  # what a model says that knows little
 
 
 @pytest.mark.parametrize("error", [0.03, 0.15])
@@ -123,15 +125,15 @@ def test_weights_that_go_with_errors_are_counted():
     held, values = [], []
     for _ in range(200):
         wrong = rng.random(400) < 0.2
-        left, book = np.ones(400, bool), Book()
+        left, answer_log = np.ones(400, bool), AnswerLog()
         for number in range(80):
             rows = np.flatnonzero(left)
             liking = np.where(wrong[rows], 0.25, 1.0)
             q = liking / liking.sum()
             place = rng.choice(len(rows), p=q)
-            book.add(Draw(number, int(rows[place]), q[place], len(rows), "x"), 0)
+            answer_log.add(Draw(number, int(rows[place]), q[place], len(rows), "x"), 0)
             left[rows[place]] = False
-        sample = book.sample()
+        sample = answer_log.sample()
         share = judge_share(sample, wrong[sample.rows], 0.95, population=False)
         held.append(share.low <= wrong.mean() <= share.high)
         values.append(share.value - wrong.mean())
@@ -140,10 +142,10 @@ def test_weights_that_go_with_errors_are_counted():
 
 
 def test_no_error_is_no_certainty():
-    book = Book()
+    answer_log = AnswerLog()
     for number in range(30):
-        book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 2)
-    share = judge_share(book.sample(), np.zeros(30), 0.95)
+        answer_log.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 2)
+    share = judge_share(answer_log.sample(), np.zeros(30), 0.95)
     assert share.value == share.low == 0
     assert 0.1 < share.high < 0.2
 
@@ -151,17 +153,17 @@ def test_no_error_is_no_certainty():
 @pytest.mark.parametrize("guess", [0.0, 0.02])
 def test_a_class_that_was_not_seen_may_be_there(guess):
     """Thirty rows at random without it: one in ten may well have it, whatever a model says."""
-    book = Book()
+    answer_log = AnswerLog()
     for number in range(30):
-        book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), 0)
-    held = guesses(np.full(1000, guess), book.sample()) if guess else None
-    assert 0.1 < judge_class(book.sample(), 1, 0.95, held).high < 0.4
+        answer_log.add(Draw(number, number, 1 / (1000 - number), 1000 - number), 0)
+    held = guesses(np.full(1000, guess), answer_log.sample()) if guess else None
+    assert 0.1 < judge_class(answer_log.sample(), 1, 0.95, held).high < 0.4
 
 
 def test_the_shares_become_a_prior():
-    book = Book()
+    answer_log = AnswerLog()
     for number in range(90):
-        book.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 3)
-    prior = as_prior(judge_prior(book.sample(), 3, 0.95))
+        answer_log.add(Draw(number, number, 1 / (1000 - number), 1000 - number), number % 3)
+    prior = as_prior(judge_prior(answer_log.sample(), 3, 0.95))
     assert_allclose(prior.shares, [1 / 3] * 3, atol=0.01)
-    assert as_prior(judge_prior(Book().sample(), 3, 0.95)) is None
+    assert as_prior(judge_prior(AnswerLog().sample(), 3, 0.95)) is None

@@ -12,10 +12,10 @@ from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn.labeling import AlreadyAnsweredError, Goal, JournalError, Labeler, State, from_skactiveml
-from pnulearn.labeling.desk import COMES_BACK, PATIENCE, Desk
-from pnulearn.labeling.learner import Opinion
-from pnulearn.labeling.strategies import STRATEGIES, read_mixture
-from pnulearn.labeling.urn import Urn
+from pnulearn.labeling._learner import CurrentModel
+from pnulearn.labeling._pool import Pool
+from pnulearn.labeling._session import COMES_BACK, PATIENCE, PendingDraws
+from pnulearn.labeling._strategies import STRATEGIES, read_mixture
 
 NAMES = ["ham", "spam"]
 
@@ -38,14 +38,14 @@ def test_it_starts_from_nothing_and_learns(blobs):
     assert (first.n_labels, first.error.low, first.error.high, first.n_more) == (0, 0, 1, None)
     assert labeler.model is None
     label(labeler, truth, 60)
-    standing = labeler.estimate()
+    progress = labeler.estimate()
     error = np.mean(labeler.model.predict(X) != truth)
-    assert standing.error.low <= error <= standing.error.high
-    assert standing.prior["spam"].low <= 0.5 <= standing.prior["spam"].high
-    assert standing.after_ten < standing.error.half_width
-    assert sum(standing.counts.values()) == 60
+    assert progress.error.low <= error <= progress.error.high
+    assert progress.prior["spam"].low <= 0.5 <= progress.prior["spam"].high
+    assert progress.after_ten < progress.error.half_width
+    assert sum(progress.counts.values()) == 60
     assert {draw.reason for draw in labeler.draws} == {"random", "margin"}
-    assert standing.is_enough == (standing.error.half_width <= 0.15)
+    assert progress.is_enough == (progress.error.half_width <= 0.15)
     assert len(labeler.history) >= 3
 
 
@@ -67,9 +67,9 @@ def test_rows_are_drawn_with_the_stated_probability(blobs):
     def prefer_late(model, X, state):
         return liking
 
-    urn = Urn(X[:12], np.ones(12, bool), read_mixture({"random": 0.4, prefer_late: 0.6}), seed=0)
-    urn.put(urn.weigh(Opinion(), np.full(12, -1), urn.left, np.zeros(0, int), 2))
-    draws = [urn.draw(number) for number in range(3000)]
+    pool = Pool(X[:12], np.ones(12, bool), read_mixture({"random": 0.4, prefer_late: 0.6}), seed=0)
+    pool.put(pool.weigh(CurrentModel(), np.full(12, -1), pool.left, np.zeros(0, int), 2))
+    draws = [pool.draw(number) for number in range(3000)]
     drawn, stated = Counter(draw.row for draw in draws), {draw.row: draw.probability for draw in draws}
     assert sum(stated.values()) == pytest.approx(1)
     for row, probability in stated.items():
@@ -133,12 +133,12 @@ def test_two_people_never_get_the_same_row(blobs):
 
 def test_a_row_that_somebody_left_is_given_to_another():
     now = [0.0]
-    desk = Desk(lambda: now[0])
-    desk.hold(3, "Ada")
-    assert desk.hand_out("Ben", 0) is None
+    pending = PendingDraws(lambda: now[0])
+    pending.hold(3, "Ada")
+    assert pending.hand_out("Ben", 0) is None
     now[0] = PATIENCE + 1
-    assert desk.hand_out("Ben", 0) == 3
-    assert desk.holder(3) == "Ben"
+    assert pending.hand_out("Ben", 0) == 3
+    assert pending.holder(3) == "Ben"
 
 
 @pytest.mark.thorough
@@ -231,9 +231,9 @@ def test_three_classes_and_any_classifier():
     for model in (None, LogisticRegression()):
         labeler = Labeler(X, classes=names, model=model, refit_every=45)
         label(labeler, truth, 45, names)
-        standing = labeler.estimate()
-        assert standing.error.low <= np.mean(labeler.model.predict(X) != truth) <= standing.error.high
-        assert sum(share.value for share in standing.prior.values()) == pytest.approx(1, abs=0.1)
+        progress = labeler.estimate()
+        assert progress.error.low <= np.mean(labeler.model.predict(X) != truth) <= progress.error.high
+        assert sum(share.value for share in progress.prior.values()) == pytest.approx(1, abs=0.1)
 
 
 def test_a_class_with_one_row_counts_as_an_error_until_it_is_learnt(blobs):
@@ -281,9 +281,9 @@ def test_nothing_is_stated_where_no_row_is_drawn_at_random(blobs):
     X, truth = blobs
     labeler = Labeler(X, classes=NAMES, mixture={"margin": 1.0}, refit_every=20)
     label(labeler, truth, 20)
-    standing = labeler.estimate()
-    assert standing.error is None
-    assert standing.prior == {}
+    progress = labeler.estimate()
+    assert progress.error is None
+    assert progress.prior == {}
 
 
 @pytest.mark.parametrize(
@@ -316,5 +316,5 @@ def test_goals_may_be_about_the_prior(blobs):
     X, truth = blobs
     labeler = Labeler(X, classes=NAMES, goal=Goal(error=None, prior=0.2), refit_every=20)
     label(labeler, truth, 60)
-    standing = labeler.estimate()
-    assert standing.is_enough == all(share.half_width <= 0.2 for share in standing.prior.values())
+    progress = labeler.estimate()
+    assert progress.is_enough == all(share.half_width <= 0.2 for share in progress.prior.values())

@@ -5,9 +5,9 @@ import base64
 import pytest
 from tests.labeling.conftest import Client, make_app, write_table
 
-from pnulearn.labeling.page_state import choose_keys
-from pnulearn.labeling.pictures import find_picture, picture_type
-from pnulearn.labeling.server import HOST, listen
+from pnulearn.labeling._cells import find_picture, picture_type
+from pnulearn.labeling._page_state import choose_keys
+from pnulearn.labeling._server import HOST, listen
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -21,7 +21,7 @@ def client(tmp_path, serve):
 
 
 def test_only_this_machine_with_the_token_and_from_the_page(client):
-    good = "api/standing"
+    good = "api/progress"
     assert client.get(good).status == 200
     assert client.get(good, token="wrong").status == 403
     assert client.get("", token="wrong").status == 403

@@ -10,7 +10,7 @@ from tests.labeling.conftest import write_table
 from pnulearn import pnu_risk
 from pnulearn.cli import run
 from pnulearn.labeling import JournalError, journal_of
-from pnulearn.labeling.tables import label_columns, read_task, restore
+from pnulearn.labeling._table_labeling import label_columns, read_task, restore
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import TableError, read_table
 from pnulearn.tables._loading import load_table_model

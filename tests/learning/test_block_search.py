@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.problems import mixture
 
 from pnulearn import PNUClassifier, losses
-from pnulearn._basis.gaussian import GaussianBasis
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.gaussian import GaussianBasis
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning import block_search, from_rows
 from pnulearn._learning.block_search import BlockSearch
 from pnulearn._learning.from_rows import choose_search

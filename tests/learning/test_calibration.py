@@ -50,10 +50,10 @@ def test_the_likeliest_of_three_classes_is_the_one_predicted(gaussians, loss, ke
     assert_allclose(probability.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("rival", [EntropyRegularizedClassifier, SMIRClassifier])
-def test_rivals_agree_with_themselves(gaussians, rival):
+@pytest.mark.parametrize("baseline", [EntropyRegularizedClassifier, SMIRClassifier])
+def test_baselines_agree_with_themselves(gaussians, baseline):
     for X, y in (gaussians(25, 25, 60), three_classes(gaussians)):
-        model = rival(prior="labeled", bandwidth=1.0, alpha=0.1, cv=2, random_state=0).fit(X, y)
+        model = baseline(prior="labeled", bandwidth=1.0, alpha=0.1, cv=2, random_state=0).fit(X, y)
         rows = np.vstack([X, 2 * X, FAR])
         assert (model.classes_[model.predict_proba(rows).argmax(axis=1)] == model.predict(rows)).all()
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pnulearn import PNUClassifier
-from pnulearn._solvers import left_out
+from pnulearn._solvers import leave_one_out as left_out
 
 
 @pytest.fixture

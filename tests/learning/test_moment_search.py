@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.problems import mixture
 
-from pnulearn._basis.gaussian import GaussianBasis
-from pnulearn._basis.linear import LinearBasis
+from pnulearn._kernels.gaussian import GaussianBasis
+from pnulearn._kernels.linear import LinearBasis
 from pnulearn._learning.moment_search import MomentProblem, can_validate, explore_moments, fit_candidates
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._solvers.candidates import Mixes, Training

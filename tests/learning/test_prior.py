@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pnulearn._basis.gaussian import GaussianBasis
-from pnulearn._basis.linear import LinearBasis
-from pnulearn._learning.moment_prior import held_out_scores, prior_from_moments
+from pnulearn._kernels.gaussian import GaussianBasis
+from pnulearn._kernels.linear import LinearBasis
+from pnulearn._learning.from_moments import held_out_scores, prior_from_moments
 from pnulearn._learning.moment_search import MomentProblem, explore_moments
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.streaming import Design, PNUStatistics

@@ -76,7 +76,7 @@ def test_a_classifier_takes_the_road_by_itself_with_the_same_answer(monkeypatch,
     model = PNUClassifier(kernel="linear", prior=prior, random_state=0, mix=[-0.4, 0.0, 0.3], cv=3)
     dense = model.fit(X, y, **more).decision_function(X), model.search_.squared, model.validation_scores_, model.risk_
     monkeypatch.setattr(from_rows, "DENSE_AT_MOST", 0)
-    monkeypatch.setattr("pnulearn._basis.linear.dense", None)
+    monkeypatch.setattr("pnulearn._kernels.linear.dense", None)
     found = model.fit(X, y, **more).decision_function(X), model.search_.squared, model.validation_scores_, model.risk_
     for one, other in zip(found[:3], dense[:3], strict=True):
         assert_allclose(one, other, atol=1e-6)

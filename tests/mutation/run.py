@@ -32,7 +32,7 @@ PARTS = {
     "_solvers/objectives.py": ["tests/solvers/test_objectives.py"],
     "metrics/_variance.py": ["tests/metrics/test_risk.py"],
     "_intervals/closed_forms.py": ["tests/intervals/test_closed_forms.py", "tests/metrics/test_risk.py"],
-    "priors/narrowing.py": ["tests/priors/test_narrowing.py"],
+    "priors/_sensitivity.py": ["tests/priors/test_narrowing.py"],
 }
 # Where else a change of a part shows, if its own tests do not notice it.
 WIDER = {

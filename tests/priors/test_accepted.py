@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn import PNUClassifier, advise, advise_for, baselines, metrics, risks
 from pnulearn.priors import PriorEstimate, resolve_prior
-from pnulearn.priors.resolve import beside_evidence
+from pnulearn.priors._resolve import beside_evidence
 from pnulearn.streaming import fit_files
 
 RNG = np.random.default_rng(0)

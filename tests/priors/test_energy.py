@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from pnulearn.priors import EnergyPrior, PriorEstimate, energy_prior
-from pnulearn.priors._parts.mixture import MeanDissimilarities, nearest_mixtures
+from pnulearn.priors._mixture import MeanDissimilarities, nearest_mixtures
 
 
 def gaussians(seed, prior=0.3, n_positive=20, n_negative=25, n_unlabeled=80, dimension=3, gap=2.0):
@@ -138,7 +138,7 @@ def _distances(X, codes):
 
 
 def test_the_simplex_problem_agrees_with_the_closed_form_for_two_classes():
-    from pnulearn.priors._parts.mixture import _on_simplex
+    from pnulearn.priors._mixture import _on_simplex
 
     rng = np.random.default_rng(0)
     for _ in range(20):

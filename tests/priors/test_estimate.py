@@ -7,7 +7,7 @@ from scipy import stats
 
 from pnulearn._intervals.posterior_grids import normal_mass
 from pnulearn.priors import PriorEstimate
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._resolve import read_prior
 
 
 @pytest.mark.parametrize("counts", [(7, 3), (0, 5), (990, 10), (40_000, 160_000)])

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from pnulearn._basis.gaussian import distances
-from pnulearn.priors._parts.groups import Group, split_groups, standardize, typical_distance
-from pnulearn.priors.estimate import settle
+from pnulearn._kernels.gaussian import distances
+from pnulearn.priors._estimate import settle
+from pnulearn.priors._groups import Group, split_groups, standardize, typical_distance
 
 
 def test_copies_are_gathered_and_their_weights_added():

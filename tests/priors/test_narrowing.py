@@ -8,7 +8,7 @@ from scipy.stats import beta, norm
 
 from pnulearn._intervals.posterior_grids import GRID, normal_mass
 from pnulearn.priors import PriorEstimate
-from pnulearn.priors.narrowing import WORTH_SAYING, after_random_labels, prior_cost, shift_probability
+from pnulearn.priors._sensitivity import WORTH_SAYING, after_random_labels, prior_cost, shift_probability
 
 DISTANCE = 1.5
 

@@ -7,14 +7,14 @@ from scipy.optimize import minimize
 
 from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, PenalizedL1Prior, ROCPrior, TIcEPrior
-from pnulearn.priors._parts.groups import Group
-from pnulearn.priors._parts.mixture import least_norm_shares
-from pnulearn.priors._parts.positive_unlabeled import tail_shares
-from pnulearn.priors.dedpul import _monotone, _positives
-from pnulearn.priors.km import Extrapolation, project_to_simplex, widest_apart_gram
-from pnulearn.priors.pe import _prior
-from pnulearn.priors.penl1 import least_penalized
-from pnulearn.priors.tice import _conditions, _largest_bound, _regions
+from pnulearn.priors._dedpul import _monotone, _positives
+from pnulearn.priors._groups import Group
+from pnulearn.priors._km import Extrapolation, project_to_simplex, widest_apart_gram
+from pnulearn.priors._mixture import least_norm_shares
+from pnulearn.priors._pe import _prior
+from pnulearn.priors._penl1 import least_penalized
+from pnulearn.priors._positive_unlabeled import tail_shares
+from pnulearn.priors._tice import _conditions, _largest_bound, _regions
 
 EVERY = [KMPrior(1), KMPrior(2), ROCPrior(), BBEPrior(), DEDPULPrior(), PearsonPrior(), PenalizedL1Prior(), TIcEPrior()]
 NAMES = ["km1", "km2", "roc", "bbe", "dedpul", "pe", "penl1", "tice"]
@@ -92,7 +92,7 @@ def test_tails_count_rows_at_or_above_every_threshold():
 def test_threshold_methods_equal_a_loop_over_thresholds(estimator, monkeypatch):
     rng = np.random.default_rng(4)
     scores = rng.normal(1, 1, 40), rng.normal(0, 1, 90)
-    module = f"pnulearn.priors.{estimator.method}.scores_against_unlabeled"
+    module = f"pnulearn.priors._{estimator.method}.scores_against_unlabeled"
     monkeypatch.setattr(module, lambda *_: scores)
     groups = [Group(np.zeros((len(s), 1)), np.ones(len(s))) for s in scores]
     found = estimator._statistic(*groups)(*(group.share[:, None] for group in groups))[0]
@@ -117,7 +117,7 @@ def extrapolation():
 
 @pytest.mark.parametrize("strength", [1.0, 1.3, 2.0, 5.0])
 def test_distance_to_the_distributions_is_that_of_an_exact_solver(extrapolation, strength, monkeypatch):
-    monkeypatch.setattr("pnulearn.priors.km.MOST_STEPS", 20000)
+    monkeypatch.setattr("pnulearn.priors._km.MOST_STEPS", 20000)
     target = (extrapolation.start + strength * extrapolation.direction)[:, 0]
     size, directions = np.linalg.eigh(extrapolation.gram)
     root = (directions * np.sqrt(np.maximum(size, 0))).T

@@ -9,9 +9,9 @@ from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from pnulearn.priors._parts import posteriors as module
-from pnulearn.priors._parts.groups import Group
-from pnulearn.priors._parts.posteriors import (
+from pnulearn.priors import _posteriors as module
+from pnulearn.priors._groups import Group
+from pnulearn.priors._posteriors import (
     BANDWIDTHS,
     PENALTIES,
     Posteriors,

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from pnulearn.priors import METHODS, AutoPrior, EnergyPrior, KMPrior, PriorEstimator, estimate_prior, resolve_prior
-from pnulearn.priors.resolve import prior_estimator
+from pnulearn.priors._resolve import prior_estimator
 
 NEEDS_BOTH = [name for name, (kind, _) in METHODS.items() if kind.needs_every_class]
 

@@ -7,10 +7,11 @@ from scipy.special import softmax
 from scipy.stats import truncnorm
 from sklearn.linear_model import LogisticRegression
 
-from pnulearn.priors import EMPrior, ScorePrior, em
-from pnulearn.priors._parts.groups import Group
-from pnulearn.priors.em import gather_scores, most_likely_shares
-from pnulearn.priors.scores import Contrast, _median_within, least_variance_shares, matching_shares
+from pnulearn.priors import EMPrior, ScorePrior
+from pnulearn.priors import _em as em
+from pnulearn.priors._em import gather_scores, most_likely_shares
+from pnulearn.priors._groups import Group
+from pnulearn.priors._scores import Contrast, _median_within, least_variance_shares, matching_shares
 
 
 def gaussians(seed, prior=0.3, n_labeled=40, n_unlabeled=300, gap=2.0, classes=2):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pnulearn import TableClassifier
-from pnulearn.report.findings import investigate
+from pnulearn.report._findings import investigate
 
 SCRIPT = "<script>alert('column')</script>"
 LABEL = '<img src=x onerror="alert(1)">'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pnulearn.report.page import render
+from pnulearn.report._page import render
 
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 

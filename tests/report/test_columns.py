@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pnulearn import TableClassifier
-from pnulearn.report.candidate import best_candidate
-from pnulearn.report.columns import column_groups, look_at_columns
-from pnulearn.report.sentences import say_columns
+from pnulearn.report._ablation import best_candidate
+from pnulearn.report._columns import column_groups, look_at_columns
+from pnulearn.report._page import say_columns
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pnulearn import TableClassifier
-from pnulearn.report.findings import investigate
-from pnulearn.report.page import render
+from pnulearn.report._findings import investigate
+from pnulearn.report._page import render
 
 
 def fit(path, n_classes=2, labels=lambda names, i: names if i < 60 else "", **options):
@@ -20,7 +20,7 @@ def fit(path, n_classes=2, labels=lambda names, i: names if i < 60 else "", **op
 def test_more_than_two_classes_have_a_verdict_columns_ingredients_and_rows(tmp_path):
     findings = investigate(fit(tmp_path / "t.csv", 3, prior={"a": 0.4, "b": 0.3, "c": 0.3}))
     page = render(findings)
-    for section in ("mistakes", "columns", "ladder", "rows", "label", "prior", "data", "search"):
+    for section in ("mistakes", "columns", "ablations", "rows", "label", "prior", "data", "search"):
         assert f'id="{section}-section"' in page
     assert "line-section" not in page
     assert findings.verdict.headline in page.replace("&#39;", "'")
@@ -33,7 +33,7 @@ def test_more_than_two_classes_have_a_verdict_columns_ingredients_and_rows(tmp_p
 def test_one_labelled_class_has_no_supervised_model_to_compare_with(tmp_path):
     fitted = fit(tmp_path / "t.csv", labels=lambda name, i: "b" if name == "b" and i < 80 else "", prior=0.5)
     findings = investigate(fitted)
-    assert [rung.name for rung in findings.rungs] == ["without averaging"]
+    assert [ablation.name for ablation in findings.ablations] == ["without averaging"]
     assert "labels alone" not in render(findings)
     assert findings.rows.to_label
 

@@ -11,12 +11,12 @@ from markupsafe import escape
 
 from pnulearn import TableClassifier
 from pnulearn.priors import PriorEstimate, after_random_labels
-from pnulearn.report.page import context, render
+from pnulearn.report._page import context, render
 from pnulearn.tables._verdict import Concern
 
-SECTIONS = ["mistakes", "columns", "line", "ladder", "rows", "label", "prior", "trust", "data", "search", "cost"]
+SECTIONS = ["mistakes", "columns", "line", "ablations", "rows", "label", "prior", "trust", "data", "search", "cost"]
 FIGURES = [
-    *("importance", "effect-1", "thresholds", "ladder", "prior", "over-prior", "scores", "reliability", "help"),
+    *("importance", "effect-1", "thresholds", "ablations", "prior", "over-prior", "scores", "reliability", "help"),
     *("search", "bandwidth"),
 ]
 

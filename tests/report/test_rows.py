@@ -1,6 +1,6 @@
 """Examples are unlabelled rows with the cells they have in the file."""
 
-from pnulearn.report.rows import AT_RANDOM, EITHER, look_at_rows
+from pnulearn.report._rows import AT_RANDOM, EITHER, look_at_rows
 
 
 def test_sure_rows_lie_far_from_the_boundary_and_unsure_ones_near(hostile, findings):

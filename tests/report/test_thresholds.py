@@ -5,8 +5,8 @@ import pytest
 
 from pnulearn import TableClassifier
 from pnulearn.metrics._estimate import Estimate
-from pnulearn.report.judged import judged_probability
-from pnulearn.report.thresholds import AtThreshold, cheapest, look_at_thresholds
+from pnulearn.report._findings import AtThreshold, cheapest, look_at_thresholds
+from pnulearn.report._rows import judged_probability
 
 
 @pytest.mark.thorough

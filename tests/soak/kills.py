@@ -23,7 +23,7 @@ import pandas as pd
 from experiments.runner import read_rows
 from pnulearn import PNUClassifier, load
 from pnulearn.labeling import journal_of
-from pnulearn.labeling.tables import read_task
+from pnulearn.labeling._table_labeling import read_task
 from pnulearn.tables import read_table
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from sklearn.svm import SVC
 
 from pnulearn import risks
 from pnulearn._solvers import cccp
+from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.cccp import descend, minimize_ramp, penalized_value
-from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Objective, objective
 from pnulearn.losses import LOSSES

@@ -11,12 +11,12 @@ from sklearn.svm import SVC
 
 from pnulearn import risks
 from pnulearn._solvers import hinge
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_hinge, minimize_pieces
 from pnulearn._solvers.interior import interior_points
 from pnulearn._solvers.low_rank import reduce_features
 from pnulearn._solvers.objectives import Objective, objective
-from pnulearn._solvers.pieces import convex_pieces
+from pnulearn._solvers.piecewise_linear import convex_pieces
 from pnulearn._solvers.pivoting import pivot
 from pnulearn.losses import LOSSES, Loss
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pnulearn._solvers import left_out
+from pnulearn._solvers import leave_one_out as left_out
 from pnulearn._solvers.candidates import Mixes, Training
-from pnulearn._solvers.left_out import can_leave_out
-from pnulearn._solvers.left_out import left_out_scores as leave_out
+from pnulearn._solvers.leave_one_out import can_leave_out
+from pnulearn._solvers.leave_one_out import left_out_scores as leave_out
 from pnulearn._solvers.ridge import quadratic_candidates
 from pnulearn.losses import Squared
 

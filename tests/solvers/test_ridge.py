@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist
 
-from pnulearn._basis.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
+from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS, gaussian, squared_distances
 from pnulearn._solvers import low_rank
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
 from pnulearn._solvers.ridge import solve_one_by_one, squared_candidates

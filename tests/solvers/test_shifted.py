@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgError
 
-from pnulearn._solvers.shifted import solve_shifted
+from pnulearn._solvers.linear_algebra import solve_shifted
 
 
 @pytest.mark.parametrize("b", [1, 2, 5, 80])

@@ -7,10 +7,10 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn import risks
-from pnulearn._solvers import smooth
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers import newton as smooth
+from pnulearn._solvers.candidates import FeatureMatrix
+from pnulearn._solvers.newton import SmoothProblem
 from pnulearn._solvers.objectives import objective
-from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import LOSSES, Loss
 
 RISKS = ["pn", "pu", "nu", "punu", "pnpu", "pnnu"]

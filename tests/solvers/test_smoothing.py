@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 
 from pnulearn._solvers import hinge
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
-from pnulearn._solvers.pieces import convex_pieces
-from pnulearn._solvers.smoothing import _Rounded, sharpen
+from pnulearn._solvers.piecewise_linear import convex_pieces
+from pnulearn._solvers.rounded_hinge import _Rounded, sharpen
 from pnulearn.losses import LOSSES
 
 

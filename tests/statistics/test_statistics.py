@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.problems import mixture
 
-from pnulearn._basis.gaussian import GaussianBasis
-from pnulearn._basis.kernels import KERNELS, choose_basis
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
+from pnulearn._kernels.gaussian import GaussianBasis
+from pnulearn._kernels.registry import KERNELS, choose_basis
 from pnulearn._solvers.moments import Moments
 from pnulearn.streaming import Design, PNUStatistics
 

@@ -18,10 +18,10 @@ from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
 from pnulearn.streaming import ClusterError, OnCluster, fit_files, make_design
-from pnulearn.streaming.partitions import collection_source
-from pnulearn.streaming.passes import collect
-from pnulearn.streaming.sources import open_source
-from pnulearn.streaming.threads import InThreads
+from pnulearn.streaming._dask import collection_source
+from pnulearn.streaming._passes import collect
+from pnulearn.streaming._sources import open_source
+from pnulearn.streaming._threads import InThreads
 
 X, Y, _ = mixture(4000)
 SMALL = {"centers": 12, "alpha": [1e-3, 1e-1], "mix": [-0.5, 0.0, 0.5], "random_state": 0}
@@ -251,7 +251,7 @@ def test_sums_that_workers_add_up_have_the_bits_of_results_fetched_one_by_one(mo
 
 @pytest.mark.thorough
 def test_workers_that_all_leave_mid_run_are_missed(mortal_client, source, design):
-    from pnulearn.streaming.passes import part_statistics
+    from pnulearn.streaming._passes import part_statistics
 
     cluster = mortal_client.cluster
     cluster.scheduler.allowed_failures = 100  # a worker that leaves during its work is not the part's fault here

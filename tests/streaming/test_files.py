@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
-from pnulearn._tables.files import find_files
+from pnulearn._reader.files import find_files
 from pnulearn.streaming import TableError, collect_statistics, fit_files, make_design
-from pnulearn.streaming.sources import open_source
+from pnulearn.streaming._sources import open_source
 
 X, Y, _ = mixture(600)
 MODEL = {"centers": X[:8], "prior": 0.3, "mix": 0.2, "alpha": 0.1, "bandwidth": 2.0, "random_state": 0}
@@ -231,9 +231,9 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path, monkeypatch):
 
 
 def test_a_read_that_fails_once_is_tried_again_and_one_that_keeps_failing_is_named(tmp_path, monkeypatch, wanted):
-    monkeypatch.setattr("pnulearn.streaming.reading.PAUSE", 0.0)
+    monkeypatch.setattr("pnulearn.streaming._threads.PAUSE", 0.0)
     path = write_parquet(tmp_path / "t.parquet", X, Y)
-    from pnulearn._tables.batches import BatchPart
+    from pnulearn._reader.batches import BatchPart
 
     honest, failures = BatchPart.open_parquet, [1, 3, 5]  # numbers of the calls that fail
 
@@ -245,8 +245,8 @@ def test_a_read_that_fails_once_is_tried_again_and_one_that_keeps_failing_is_nam
 
     source = open_source(path, "label")
     monkeypatch.setattr(BatchPart, "open_parquet", shaky)
-    from pnulearn.streaming.sample import part_labels
-    from pnulearn.streaming.threads import run_on
+    from pnulearn.streaming._design import part_labels
+    from pnulearn.streaming._threads import run_on
 
     counts = run_on(lambda part: part_labels(part, source), source.parts[0])
     assert sum(counts.values()) == 600

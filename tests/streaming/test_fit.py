@@ -212,7 +212,7 @@ def test_iterators_have_one_pass_only(tmp_path):
 
 KILLED_DRIVER = """
     import os, signal, sys
-    import pnulearn.streaming.passes as passes
+    import pnulearn.streaming._passes as passes
     from pnulearn import PNUClassifier
     from pnulearn.streaming import fit_files
 
@@ -238,9 +238,9 @@ def test_a_killed_driver_resumes_to_the_same_bits(tmp_path, monkeypatch):
     command = [sys.executable, "-c", textwrap.dedent(KILLED_DRIVER), path, str(checkpoint)]
     assert subprocess.run(command, env=os.environ, check=False).returncode == -signal.SIGKILL
     counted = []
-    honest = pnulearn.streaming.passes.part_statistics
+    honest = pnulearn.streaming._passes.part_statistics
     monkeypatch.setattr(
-        "pnulearn.streaming.passes.part_statistics", lambda part, **rest: counted.append(part) or honest(part, **rest)
+        "pnulearn.streaming._passes.part_statistics", lambda part, **rest: counted.append(part) or honest(part, **rest)
     )
     settings = {"target": "label", "part_rows": 500, "checkpoint_seconds": 0}
     small = {name: value for name, value in SMALL.items() if name != "random_state"}
@@ -284,7 +284,7 @@ def test_a_checkpoint_of_other_data_is_refused_and_a_full_disk_does_not_stop_the
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pnulearn.streaming.passes.write_archive", full)
+    monkeypatch.setattr("pnulearn.streaming._passes.write_archive", full)
     with pytest.warns(UserWarning, match="could not be written"):
         fit_files(PNUClassifier(**SMALL), path, **settings | {"checkpoint": tmp_path / "d"})
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
-from pnulearn._tables import batches as module
-from pnulearn._tables.batches import Batches, Reading
-from pnulearn._tables.errors import TableError
-from pnulearn._tables.lines import csv_bytes, shown_cells
-from pnulearn._tables.reading import read_table
+from pnulearn._reader import batches as module
+from pnulearn._reader.batches import Batches, Reading
+from pnulearn._reader.csv_lines import csv_bytes, shown_cells
+from pnulearn._reader.errors import TableError
+from pnulearn._reader.in_memory import read_table
 
 ODD = ['say "a, b"', "two\nlines", "", None, "=1+1", " x ", "ä;ö"]
 

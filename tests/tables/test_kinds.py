@@ -10,7 +10,7 @@ from scipy.stats import norm, rankdata
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pnulearn._files.archive import read_archive, write_archive
-from pnulearn._tables.dates import read_dates
+from pnulearn._reader.dates import read_dates
 from pnulearn.tables import Table, learn_plan
 from pnulearn.tables._kinds import KINDS, TYPES, Scale
 

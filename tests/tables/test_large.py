@@ -9,8 +9,8 @@ from pyarrow import parquet as pq
 import pnulearn
 from pnulearn import TableClassifier
 from pnulearn._problem.labels import decode_labels
-from pnulearn._tables import batches as batches_module
-from pnulearn.report.rows import look_at_rows
+from pnulearn._reader import batches as batches_module
+from pnulearn.report._rows import look_at_rows
 from pnulearn.tables import TableError, read_batches, read_table, read_targets
 from pnulearn.tables import _fitting as fitting
 from pnulearn.tables import _row_sampling as row_sampling

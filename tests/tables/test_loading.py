@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import pnulearn
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 from pnulearn.onnx import to_onnx
 from pnulearn.tables import TableError, read_table
 from pnulearn.tables._loading import load_table_model

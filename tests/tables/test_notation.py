@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pnulearn._tables.columns import Cells
+from pnulearn._reader.columns import Cells
 
 ENGLISH, GERMAN = Cells(), Cells(decimal_comma=True)
 

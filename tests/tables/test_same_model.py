@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pnulearn import TableClassifier
-from pnulearn._tables.frames import as_table
+from pnulearn._reader.frames import as_table
 from pnulearn.tables import read_table
 
 pd = pytest.importorskip("pandas")

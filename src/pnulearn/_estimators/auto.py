@@ -17,14 +17,14 @@ from sklearn.base import clone
 from sklearn.exceptions import InconsistentVersionWarning
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import dense
 from pnulearn._estimators.base import PartiallyLabeledClassifier
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.prior_adjusted import Adjustment, PriorAdjusted, class_scores
 from pnulearn._estimators.saving import PLAIN, contents, restore, warn_of_other_scikit_learn
 from pnulearn._extras import import_extra
 from pnulearn._files.archive import refuse_other_types
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
+from pnulearn._kernels.basis import dense
 from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.result import count_held_out, doubt_prior, held_out_risk, judge_model
 from pnulearn._learning.selection import Tally, membership
@@ -35,8 +35,8 @@ from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
 from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import resolve_prior
 
 # AutoPNU: PNU and scikit-learn's models under the population's prior, averaged by how they do on held-out rows.
 

@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._html import show_facts
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._problem.inputs import read_features, read_weights
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling

@@ -9,24 +9,23 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.base import PartiallyLabeledClassifier, learnt_table, read_held_out
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import write_archive
 from pnulearn._files.outputs import MODEL, Output, check_outputs
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.at_costs import learn_at_costs
 from pnulearn._learning.calibration import probabilities
-from pnulearn._learning.from_moments import learn_from_moments
+from pnulearn._learning.from_moments import add_batch, column_attributes, is_enough, learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
-from pnulearn._learning.incremental import add_batch, column_attributes, is_enough
-from pnulearn._learning.result import Learnt
+from pnulearn._learning.result import FitResult
 from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
 from pnulearn._moments import PNUStatistics
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.samples import Samples, Sampling, read_sampling
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 
 
 def _takes_batches(model: PNUClassifier) -> bool:
@@ -318,7 +317,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         write_archive(path, "PNUClassifier", contents(self))
 
 
-def accept(model: PNUClassifier, learnt: Learnt, statistics: PNUStatistics | None = None) -> PNUClassifier:
+def accept(model: PNUClassifier, learnt: FitResult, statistics: PNUStatistics | None = None) -> PNUClassifier:
     """Make what was learnt, from whatever source, the model's own; of an earlier fit nothing stays.
 
     This is the one way to fit a classifier from outside (see `pnulearn.streaming`). The `statistics` are what

@@ -31,8 +31,8 @@ from pnulearn._problem.inputs import (
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples, Sampling, read_sampling
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import resolve_prior
 
 # From scores of any classifier to log-odds under the population's prior, with what the unlabelled rows say of them.
 

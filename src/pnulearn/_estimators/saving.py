@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._files.archive import refuse_other_types
-from pnulearn._learning.result import OPTIONAL, Learnt
+from pnulearn._kernels.registry import KERNELS
+from pnulearn._learning.result import OPTIONAL, FitResult
 from pnulearn._learning.selection import SearchTable
 from pnulearn.losses import Loss
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 
 PLAIN = (bool, int, float, str, list, tuple, dict, np.ndarray, np.generic, type(None))
 NUMBERS = ("coef_", "intercept_", "centers_", "bandwidths_", "calibration_", "prior_", "rank_values_", "rank_scores_")
@@ -73,7 +73,7 @@ def refuse_broken(model: Any) -> None:
 
 
 def _refuse_absent(model: Any) -> None:
-    needed = {f"{field.name}_" for field in fields(Learnt) if field.default is MISSING and field.name != "function"}
+    needed = {f"{field.name}_" for field in fields(FitResult) if field.default is MISSING and field.name != "function"}
     for name in sorted({*needed, "coef_", "intercept_"} - {f"{name}_" for name in OPTIONAL}):
         _require(hasattr(model, name), f"{name} is missing")
     _require(model.kernel in KERNELS, f"{model.kernel!r} is no kernel")

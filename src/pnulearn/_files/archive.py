@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO, Literal, Union, get_args, get_origin, get_
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._files.errors import ModelFileError, refuse_absent, refuse_damage, refuse_other_formats, shown
+from pnulearn._files.refusals import ModelFileError, refuse_absent, refuse_damage, refuse_other_formats, shown
 from pnulearn._files.writing import write_atomically
 
 # Arrays in a zip archive, with sizes that are checked before anything is allocated.

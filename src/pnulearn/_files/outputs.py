@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pnulearn._files.archive import read_kind
-from pnulearn._files.errors import ModelFileError
+from pnulearn._files.refusals import ModelFileError
 
 # What an existing file holds, as far as we write such files ourselves.
 

@@ -2,8 +2,8 @@
 
 With C = c_fn θ + c_fp (1 − θ) and θ' = c_fn θ / C, the cost per row c_fn θ E_P[ℓ(g)] + c_fp (1 − θ) E_N[ℓ(−g)] is C
 times the risk in a population with prior θ', in which the dearer class is more frequent. Rows of U together with the
-labelled rows of that class, taken as unlabelled and weighted to make up the difference, stand for it. So every road to
-a model serves costs, and where positives are dearer the PU part is the table `pu(θ).at_costs(costs)` over C.
+labelled rows of that class, taken as unlabelled and weighted to make up the difference, stand for it. So every search
+works with costs, and where positives are dearer the PU part is the table `pu(θ).at_costs(costs)` over C.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_rows import learn_from_rows
-from pnulearn._learning.result import Learnt, count_held_out, doubt_prior, judge_model
+from pnulearn._learning.result import FitResult, count_held_out, doubt_prior, judge_model
 from pnulearn._learning.settings import Settings
 from pnulearn._problem.folds import Split, content_splits, own_splits
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn.metrics._scored_rows import weighted_prior
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._resolve import resolve_prior
 
 Costs = tuple[float, float]
 
@@ -39,7 +39,7 @@ def learn_at_costs(
     *,
     held_out: Samples | None = None,
     feature_names: AnyArray | None = None,
-) -> Learnt:
+) -> FitResult:
     """What `learn_from_rows` learns at these costs; `risk` is the cost per row, the prior is that of the population."""
     _refuse_unsuited(samples, classes)
     kept = np.flatnonzero(samples.weight)
@@ -115,7 +115,7 @@ def _with_copies(split: Split, copied: AnyArray, n_rows: int) -> Split:
     return train, test
 
 
-def _keep_rows(learnt: Learnt, n_rows: int) -> Learnt:
+def _keep_rows(learnt: FitResult, n_rows: int) -> FitResult:
     """Scores of the rows that were given, without their copies."""
     seen, judging = (
         None if part is None else part[:n_rows] for part in (learnt.validation_scores, learnt.judging_scores)

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
+from pnulearn._kernels.basis import Basis
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.progress import report_progress
 from pnulearn._learning.search import Model, Problem

@@ -8,9 +8,9 @@ from scipy.special import expit, log_expit, softmax
 from pnulearn._arrays import AnyArray
 from pnulearn._learning.selection import validation_mix
 from pnulearn._problem.samples import Samples
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers.candidates import FeatureMatrix
+from pnulearn._solvers.newton import SmoothProblem
 from pnulearn._solvers.objectives import Objective, objective, shares_in_means
-from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Logistic, Loss
 from pnulearn.risks import pnu
 

@@ -1,23 +1,163 @@
-"""From statistics to all that a fit leaves behind, without the rows."""
+"""Learning from sums over rows: which sums are needed, the class prior, the fit, and fits batch by batch."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._learning.moment_prior import prior_from_moments
+from pnulearn._intervals.closed_forms import ratio_deviation
+from pnulearn._intervals.posterior_grids import normal_mass
+from pnulearn._kernels.linear import LinearBasis
+from pnulearn._kernels.registry import choose_basis
 from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
-from pnulearn._learning.result import Contest, Learnt
+from pnulearn._learning.result import CandidateGrid, FitResult
 from pnulearn._learning.settings import Settings, feasible_risk
-from pnulearn._moments import PNUStatistics, RowSample
+from pnulearn._moments import ArrayBatch, Design, PNUStatistics, RowSample, blocks_of, unpack
+from pnulearn._problem.inputs import refuse_underflow
+from pnulearn._problem.labels import decode_labels
+from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples, Sampling
-from pnulearn._solvers.candidates import Mixes
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import beside_evidence, is_vague, read_prior, resolve_prior
+from pnulearn._solvers.candidates import ALPHAS, Mixes
+from pnulearn.priors._estimate import PriorEstimate, settle
+from pnulearn.priors._mixture import least_norm_shares
+from pnulearn.priors._resolve import beside_evidence, is_vague, read_prior, resolve_prior
+
+# Fixing the design: settings and a sample of rows give classes, centres and bandwidths.
+
+
+def design_from_rows(
+    settings: Settings,
+    X: Any,
+    y: ArrayLike,
+    *,
+    columns: Sequence[str] | None = None,
+    classes: ArrayLike | None = None,
+    dtype: str = "float32",
+) -> Design:
+    """A design from rows in memory, which need no more than show what the data are like."""
+    settings.refuse_beyond_one_pass()
+    batch = ArrayBatch.of(X, y)
+    found = decode_labels(y if classes is None else np.asarray(classes), settings.unlabeled, settings.pos_label).classes
+    names = None if columns is None else tuple(columns)
+    reading = reading_design(names, batch.X.shape[1], found, settings.unlabeled, settings.seed)
+    blocks = [(block.rows.T.copy(), block.codes) for block in blocks_of([batch], reading, "", 0)]
+    rows, codes = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return design_of(settings, reading, rows, codes, dtype)
+
+
+def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArray, dtype: str) -> Design:
+    """Choose basis functions from rows as `learn_from_rows` would from all rows."""
+    refuse_underflow(rows)
+    keys = row_keys(rows, reading.seed)
+    basis = choose_basis(settings.kernel, rows, codes >= 0, keys, settings.centers, settings.bandwidth)
+    return Design(reading.columns, reading.classes, basis, settings.n_folds, reading.seed, dtype, reading.unlabeled)
+
+
+def reading_design(
+    columns: tuple[str, ...] | None, n_features: int, classes: AnyArray, unlabeled: Any, seed: int
+) -> Design:
+    """A design that reads rows as they are, in float64."""
+    basis = LinearBasis(np.zeros(n_features))
+    return Design(columns, classes, basis, seed=seed, dtype="float64", unlabeled=unlabeled)
+
+
+# The class prior from statistics alone, by how far the mean score of U lies between those of the classes.
+
+REPLICATES = 500
+CONFIDENCE = 0.9
+LEAST_GAP = 1e-3  # between the mean scores of two classes, as in ScorePrior
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Count, mean (K,) and covariance (K, K) of a group's scores by models that have not seen its rows."""
+
+    count: float
+    mean: AnyArray
+    covariance: AnyArray
+
+    def replicates(self, rng: np.random.Generator) -> AnyArray:
+        """Means as they might have come out, shape (REPLICATES, K)."""
+        return rng.multivariate_normal(self.mean, self.covariance / self.count, size=REPLICATES, method="eigh")
+
+
+def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | None = None) -> PriorEstimate:
+    """Class shares in the population that U is drawn from, with an interval; every class needs labelled rows."""
+    groups = held_out_scores(statistics, n_jobs)
+    means = np.stack([group.mean for group in groups])
+    if _gap(means[:-1]) < LEAST_GAP:
+        raise ValueError(
+            "Held-out scores do not tell the labelled classes apart, so U says nothing about their shares. Pass the "
+            "prior as a number, label more rows, or add columns in which the classes differ."
+        )
+    if len(groups) == 3:
+        return _of_ratio(groups)
+    rng = np.random.default_rng(seed)
+    drawn = np.stack([group.replicates(rng) for group in groups], axis=1)
+    replicates = np.array([_shares(one) for one in drawn if _gap(one[:-1]) >= LEAST_GAP])
+    return settle(_shares(means), replicates, groups[-1].count, CONFIDENCE, "scores")
+
+
+def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
+    """Two classes: the ratio varies normally around the prior, by a row more or less of either class at the least."""
+    raw = float(_shares(np.stack([group.mean for group in groups])))
+    of_means = np.array([group.covariance[0, 0] / group.count for group in groups])
+    gap = float(groups[1].mean[0] - groups[0].mean[0])
+    deviation = ratio_deviation(raw, of_means, gap, np.array([group.count for group in groups[:2]]))
+    estimate = settle(raw, [], groups[-1].count, CONFIDENCE, "scores")
+    mass = normal_mass(raw, deviation)
+    return replace(estimate, mass=mass)
+
+
+def held_out_scores(statistics: PNUStatistics, n_jobs: int | None = None) -> list[HeldOutScores]:
+    """Scores of every class and of U by the PN candidate that is best on held-out rows, the classes weighing alike."""
+    n_classes = len(statistics.design.classes)
+    equal = np.full(n_classes, 1 / n_classes)
+    problem = MomentProblem(statistics, equal, Mixes.of("pn", None), ALPHAS)
+    fits = explore_moments(problem, n_jobs)
+    risks = np.stack([one.tally.squared(equal) for one in fits if one.tally is not None])
+    index, _, alpha = np.unravel_index(int(np.argmin(risks)), risks.shape)
+    return [_scores(problem, fits[index], int(index), int(alpha), group) for group in range(n_classes + 1)]
+
+
+def _scores(problem: MomentProblem, fits: Fits, index: int, alpha: int, group: int) -> HeldOutScores:
+    """Pool a group's score sums over folds: W M with the models' coefficients W (K, b + 1) and the fold's moments M."""
+    total = np.zeros((len(problem.outputs) + 1, len(problem.outputs) + 1))
+    for fold, candidates in enumerate(fits.candidates):
+        if candidates is not None:
+            choice = np.zeros((1, len(ALPHAS)))
+            choice[0, alpha] = 1.0
+            coef, intercept = candidates.average(choice)
+            W = np.vstack([np.column_stack([coef, intercept]), np.append(np.zeros(coef.shape[1]), 1.0)])
+            total += W @ unpack(problem.statistics.sums[fold, index, group]) @ W.T
+    count = float(total[-1, -1])
+    mean = total[:-1, -1] / count
+    return HeldOutScores(count, mean, total[:-1, :-1] / count - np.outer(mean, mean))
+
+
+def _gap(means: AnyArray) -> float:
+    """By how much a class scores higher on its own output than the others do, at worst."""
+    if means.shape[1] == 1:
+        return float(means[1, 0] - means[0, 0])
+    own = np.diag(means)
+    return float(np.min(own - means + np.diag(np.full(len(own), np.inf))))
+
+
+def _shares(means: AnyArray) -> AnyArray:
+    """θ with mean_U = Σ θ_c mean_c: the positive class's share of two, or the nearest point of the simplex."""
+    if means.shape[1] == 1:
+        low, high, unlabeled = means[:, 0]
+        return np.asarray((unlabeled - low) / (high - low))
+    return least_norm_shares((means[:-1] - means[-1]).T)
+
+
+# From statistics to all that a fit leaves behind, without the rows.
 
 Recount = Callable[[list[Fits]], list[Fits]]
 
@@ -30,7 +170,7 @@ def learn_from_moments(
     *,
     random_counts: AnyArray | None = None,
     keep_scores: bool = False,
-) -> Learnt:
+) -> FitResult:
     """Search all candidates by the squared-loss PNU risk, or by the zero-one risk too if `recount` counts errors.
 
     The `sample` of rows, if there is one, gives the validation risk with its standard error; its scores are kept for
@@ -40,23 +180,23 @@ def learn_from_moments(
     design, sampling = statistics.design, settings.sampling
     risk = feasible_risk(settings.risk, settings.mix, _count_samples(statistics, sampling), design.classes)
     prior = prior_of_moments(settings, statistics, sample, random_counts)
-    contest = Contest(settings, design.classes, prior, design.basis, Mixes.of(risk, settings.mix))
-    problem = MomentProblem(statistics, prior.shares, contest.mixes, settings.alphas, sampling)
-    with contest.solving():
+    candidate_grid = CandidateGrid(settings, design.classes, prior, design.basis, Mixes.of(risk, settings.mix))
+    problem = MomentProblem(statistics, prior.shares, candidate_grid.mixes, settings.alphas, sampling)
+    with candidate_grid.solving():
         fits = explore_moments(problem, settings.n_jobs)
     fits = fits if recount is None else recount(fits)
     tallies = [one.tally for one in fits if one.tally is not None]
-    if not tallies and contest.n_candidates > 1:
+    if not tallies and candidate_grid.n_candidates > 1:
         _refuse_no_validation(statistics)
-    search = contest.tabulate(tallies)
-    with contest.solving():
+    search = candidate_grid.tabulate(tallies)
+    with candidate_grid.solving():
         model = assemble_moments(problem, search.weight, settings.n_jobs)
     rows = _weigh_samples(statistics, sample, sampling)
     if sample is not None:
-        folds = _cross_weights(contest, fits, search.weight)
+        folds = _cross_weights(candidate_grid, fits, search.weight)
         model = replace(model, validation_scores=_out_of_fold(problem, fits, folds, sample))
     names = None if design.columns is None else np.array(design.columns, dtype=object)
-    learnt = contest.conclude(search, model, rows, names)
+    learnt = candidate_grid.conclude(search, model, rows, names)
     if keep_scores:
         return learnt
     return replace(learnt, validation_scores=None, judging_scores=None)  # of a sample, which the user has never seen
@@ -139,12 +279,12 @@ def _refuse_no_validation(statistics: PNUStatistics) -> None:
     )
 
 
-def _cross_weights(contest: Contest, fits: list[Fits], weight: AnyArray) -> list[AnyArray]:
+def _cross_weights(candidate_grid: CandidateGrid, fits: list[Fits], weight: AnyArray) -> list[AnyArray]:
     """For every fold the candidates' weights without it; those of all folds where no other fold can be judged."""
     n_folds = len(fits[0].candidates)
     pooled = [[one.tally_without(fold) for one in fits] for fold in range(n_folds)]
     return [
-        weight if any(tally is None for tally in others) else contest.tabulate([t for t in others if t]).weight
+        weight if any(tally is None for tally in others) else candidate_grid.tabulate([t for t in others if t]).weight
         for others in pooled
     ]
 
@@ -164,3 +304,38 @@ def _out_of_fold(problem: MomentProblem, fits: list[Fits], weights: list[AnyArra
                 for index, (coef, intercept) in parts
             )
     return scores
+
+
+# Learning batch by batch: statistics are added up, and a model follows as soon as it can.
+
+
+def add_batch(
+    settings: Settings,
+    known: PNUStatistics | None,
+    X: Any,
+    y: ArrayLike,
+    *,
+    classes: ArrayLike | None,
+    columns: Sequence[str] | None,
+) -> PNUStatistics:
+    """The statistics with the rows of a batch; the first batch fixes classes, columns and basis functions."""
+    if known is None and classes is None:
+        raise ValueError("classes must be passed on the first call to partial_fit, e.g. classes=[0, 1].")
+    if known is None:
+        known = PNUStatistics.zero(design_from_rows(settings, X, y, columns=columns, classes=classes, dtype="float64"))
+    elif classes is not None and set(np.asarray(classes).tolist()) != set(known.design.classes.tolist()):
+        raise ValueError(f"classes={list(np.asarray(classes))} differs from {known.design.classes.tolist()} before.")
+    return known + PNUStatistics.of(known.design, X, y, name="batches", start=known.n_rows)
+
+
+def column_attributes(design: Design) -> dict[str, Any]:
+    """What scikit-learn keeps of the columns that a design reads."""
+    names = {} if design.columns is None else {"feature_names_in_": np.array(design.columns, dtype=object)}
+    return {"n_features_in_": design.n_features} | names
+
+
+def is_enough(settings: Settings, statistics: PNUStatistics) -> bool:
+    """Whether all classes are there, or at least what a given prior can do with; and what to validate with."""
+    labeled, unlabeled = statistics.counts[:-1] > 0, statistics.counts[-1] > 0
+    learnable = labeled.all() or (settings.prior is not None and labeled.any() and unlabeled)
+    return bool(learnable and can_validate(statistics))

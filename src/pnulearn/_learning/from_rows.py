@@ -12,13 +12,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
-from pnulearn._basis.kernels import KERNELS, choose_views
-from pnulearn._basis.linear import LinearBasis
+from pnulearn._kernels.basis import Basis
+from pnulearn._kernels.linear import LinearBasis
+from pnulearn._kernels.registry import KERNELS, choose_views
 from pnulearn._learning.block_search import BlockSearch, block_memory
 from pnulearn._learning.calibration import score_calibration
-from pnulearn._learning.result import Contest, Learnt
-from pnulearn._learning.search import Model, Problem, Road, RowSearch
+from pnulearn._learning.result import CandidateGrid, FitResult
+from pnulearn._learning.search import Model, Problem, RowSearch, SearchBackend
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings, feasible_risk, refuse_if_too_large
 from pnulearn._learning.sparse_search import SparseSearch, sparse_memory
@@ -27,9 +27,9 @@ from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
 from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashing
-from pnulearn._solvers.left_out import can_leave_out, left_out_scores
+from pnulearn._solvers.leave_one_out import can_leave_out, left_out_scores
 from pnulearn.losses import Loss
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._resolve import resolve_prior
 
 KEPT_AT_MOST = 2**22  # features of all rows that are kept as they are: 32 MB a bandwidth
 TALL = 3  # rows per basis function from which on rows are worth being summed up
@@ -43,7 +43,7 @@ def learn_from_rows(
     *,
     held_out: Samples | None = None,
     feature_names: AnyArray | None = None,
-) -> Learnt:
+) -> FitResult:
     """Search all candidates, judged on the `held_out` rows or else by cross-validation, and assemble the model."""
     solver = WatchedSolver(candidate_solver(settings.loss))
     codes, kept = samples.codes, np.flatnonzero(samples.weight)  # a row of weight zero is as good as absent
@@ -73,12 +73,12 @@ def learn_from_rows(
         random_state=settings.seed,
         random_counts=samples.random_counts,
     )
-    contest = Contest(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
+    candidate_grid = CandidateGrid(settings, classes, prior, basis, Mixes.of(risk, settings.mix))
     problem = Problem(
         samples,
         prior.shares,
         basis,
-        contest.mixes,
+        candidate_grid.mixes,
         settings.alphas,
         solver,
         squashing(settings.loss),
@@ -87,16 +87,16 @@ def learn_from_rows(
     )
     if held_out is None:
         own = own_splits(settings.folds, codes, kept, groups, settings.seed)
-        splits = own or content_splits(settings.n_folds, samples, keys, classes, contest.n_candidates)
+        splits = own or content_splits(settings.n_folds, samples, keys, classes, candidate_grid.n_candidates)
         problem = replace(problem, splits=splits, tossed=() if own else never_held_out(samples.codes, splits))
         if way is BlockSearch and not problem.holds_each_row_out_once:
             way = RowSearch
         elif way is RowSearch and settings.leaves_one_out and not own:
             problem = _leave_one_out(problem, settings.loss, keys)
-    with contest.solving():
-        search, model = _search(contest, way(problem, settings.n_jobs, settings.verbose))
+    with candidate_grid.solving():
+        search, model = _search(candidate_grid, way(problem, settings.n_jobs, settings.verbose))
     validated = samples if held_out is None else held_out
-    learnt = contest.conclude(search, model, validated, feature_names)
+    learnt = candidate_grid.conclude(search, model, validated, feature_names)
     if model.tossed:
         _warn_of_unjudged(classes[list(model.tossed)].tolist())
     if solver.n_failed:
@@ -131,18 +131,18 @@ def _leave_one_out(problem: Problem, loss: Loss, keys: AnyArray) -> Problem:
     return replace(problem, leave_out=partial(left_out_scores, alike=keys, quadratic=loss.quadratic))
 
 
-def _search(contest: Contest, backend: Road) -> tuple[SearchTable, Model]:
+def _search(candidate_grid: CandidateGrid, backend: SearchBackend) -> tuple[SearchTable, Model]:
     """All candidates validated and weighed, and the model that is made of them.
 
     A fold is judged with the weights that the other folds alone give: no row judges its own choice.
     """
     explored, n_folds = backend.explore(), backend.problem.n_folds
-    search = contest.tabulate([result.tally for result in explored if result.tally is not None])
+    search = candidate_grid.tabulate([result.tally for result in explored if result.tally is not None])
     fold_weights = []
     if backend.problem.held_out is None and n_folds > 1:
         for fold in range(n_folds):
             others = [result.tally_without(fold) for result in explored]
-            fold_weights.append(contest.tabulate([tally for tally in others if tally is not None]).weight)
+            fold_weights.append(candidate_grid.tabulate([tally for tally in others if tally is not None]).weight)
     return search, backend.assemble(explored, search.weight, fold_weights)
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.around import GIVEN
-from pnulearn._basis.basis import Basis
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._intervals.closed_forms import widen_for_bias
 from pnulearn._intervals.posterior_grids import ContradictedPrior
+from pnulearn._kernels.basis import Basis
+from pnulearn._kernels.centers import GIVEN
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.search import Model
 from pnulearn._learning.selection import SearchTable, Tally, average_weights, best_candidate
 from pnulearn._learning.settings import Settings
@@ -25,7 +25,7 @@ from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.metrics._rates import count_decisions
 from pnulearn.metrics._risk import contradict_prior, estimate_risk, posterior_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 
 # A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.
 OPTIONAL = frozenset({"validation_scores", "judging_scores", "feature_names_in"})
@@ -36,7 +36,7 @@ LARGEST_Z = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class FitResult:
     """Every attribute of a fitted `PNUClassifier` that ends in an underscore, without it.
 
     `function` holds those that the kernel itself names, as `Basis.name_learnt` gives them: `coef_`, `intercept_`, ...
@@ -159,7 +159,7 @@ def doubt_prior(rows: Samples, scores: AnyArray, prior: float) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class CandidateGrid:
     """The candidates of a fit, bandwidth × mix × alpha, and what is settled before any of them is tried."""
 
     settings: Settings
@@ -195,7 +195,7 @@ class Contest:
 
     def conclude(
         self, search: SearchTable, model: Model, validated: Samples, feature_names: AnyArray | None = None
-    ) -> Learnt:
+    ) -> FitResult:
         """What was learnt: the model, the candidate with most weight, and the risk on the `validated` rows."""
         bandwidth, mix, alpha = search.best
         scores = model.validation_scores
@@ -205,7 +205,7 @@ class Contest:
         function = self.basis.name_learnt(model.used, model.coef, model.intercept)
         doubted = self.prior.is_known and len(self.classes) == 2
         doubt = doubt_prior(validated, judging[0], float(self.prior)) if doubted else None
-        return Learnt(
+        return FitResult(
             classes=self.classes,
             prior=self.prior.value,
             prior_interval=self.prior.interval,

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
+from pnulearn._kernels.basis import Basis
 from pnulearn._learning.progress import Done, foretell, report_progress
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine import keep_freed_memory, map_in_threads
@@ -73,7 +73,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ValidatedSplit:
     """One bandwidth on one split: the tally, and either all scores of the rows held out or the fitted candidates.
 
     Scores of few rows take less room than the candidates; without the latter, memory is used again and stays warm.
@@ -97,7 +97,7 @@ class Explored:
     """One bandwidth after validation: its coordinates and what was found on every split."""
 
     reduced: Reduced
-    judged: list[Judged]
+    judged: list[ValidatedSplit]
     final: Candidates | None = None  # learnt from all rows, where judging led to it
 
     @property
@@ -124,7 +124,7 @@ class Model:
     lacks_one: bool = False  # whether rows were scored by models that lack them alone, not a fold
 
 
-class Road(Protocol):
+class SearchBackend(Protocol):
     """A way to search the candidates of a problem: all validated first, then put together as their weights say."""
 
     @property
@@ -224,7 +224,7 @@ def _prepare(problem: Problem, index: int) -> _Place:
     return _Place(index, reduced, _fold_moments(problem, reduced.coordinates))
 
 
-def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Judged:
+def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> ValidatedSplit:
     """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the rows held out."""
     reduced = place.reduced
     if problem.held_out is not None:
@@ -233,13 +233,13 @@ def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Jud
         rows = problem.held_out
         groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
         tally, _ = _tally(fit, features, groups, problem.squash)
-        judged = Judged(tally, None, fit)
+        judged = ValidatedSplit(tally, None, fit)
     else:
         train, test = problem.splits[fold]
         fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
         products = reduced.products_of(test, train)
         tally, scores = _tally(fit, reduced.coordinates[test], problem.groups[test], problem.squash, products)
-        judged = Judged(_toss(problem, tally), scores, fit if scores is None else None)
+        judged = ValidatedSplit(_toss(problem, tally), scores, fit if scores is None else None)
     if done:
         done()
     return judged
@@ -254,7 +254,7 @@ def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explor
     for _, test in problem.splits:
         own = scores[..., test]
         tally = Tally.of(own, problem.groups[test], problem.squash)
-        judged.append(Judged(_toss(problem, tally) if problem.tossed else tally, own, None))
+        judged.append(ValidatedSplit(_toss(problem, tally) if problem.tossed else tally, own, None))
     if done:
         done()
     return Explored(reduced, judged, final)

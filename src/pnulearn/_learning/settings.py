@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.around import COLUMNS, GIVEN
-from pnulearn._basis.basis import Basis
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.basis import Basis
+from pnulearn._kernels.centers import COLUMNS, GIVEN
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.progress import check_verbose
 from pnulearn._machine import check_n_jobs, free_memory
 from pnulearn._numbers import read_numbers

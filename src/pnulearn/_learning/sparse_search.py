@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.linear import LinearBasis
+from pnulearn._kernels.linear import LinearBasis
 from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.progress import report_progress
 from pnulearn._learning.search import Model, Problem

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.pieces import BALANCED, IN_RANGE, Pieces, Solution
+from pnulearn._solvers.candidates import FeatureMatrix
+from pnulearn._solvers.piecewise_linear import BALANCED, IN_RANGE, Pieces, Solution
 
 INDEPENDENT = 1e-8  # of the longest row: what rows that are held at first have to differ by
 MOVING = 1e-10  # of a row's length times that of a move: below, the row depends on those that are held

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
 from pnulearn._solvers.objectives import Minimum, Objective
-from pnulearn._solvers.pieces import Solution, convex_pieces
+from pnulearn._solvers.piecewise_linear import Solution, convex_pieces
 
 MAX_ROUNDS = 50
 SMALLEST_FALL = 1e-10

@@ -14,12 +14,12 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.active_set import settle
-from pnulearn._solvers.feature_matrix import FeatureMatrix
+from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.interior import held_coefficients, interior_points
 from pnulearn._solvers.objectives import Minimum, Objective
-from pnulearn._solvers.pieces import Pieces, Solution, convex_pieces
+from pnulearn._solvers.piecewise_linear import Pieces, Solution, convex_pieces
 from pnulearn._solvers.pivoting import pivot
-from pnulearn._solvers.smoothing import sharpen
+from pnulearn._solvers.rounded_hinge import sharpen
 
 WARM_ROUNDS = 12  # a round costs a fifth of an interior step, of which there are about ten
 POLISH_ROUNDS = 4

@@ -15,9 +15,9 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.blas import dsyrk
 
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.cholesky import factorize, solve_factorized
-from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.pieces import Pieces
+from pnulearn._solvers.candidates import FeatureMatrix
+from pnulearn._solvers.linear_algebra import factorize, solve_factorized
+from pnulearn._solvers.piecewise_linear import Pieces
 
 SHARE_OF_STEP = 0.995
 SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a ridge fit to all of them

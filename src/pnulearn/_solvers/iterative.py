@@ -13,14 +13,13 @@ from scipy.special import logit
 
 from pnulearn import risks
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.candidates import Candidates, Mixes, Training
+from pnulearn._solvers.candidates import Candidates, FeatureMatrix, Mixes, Training
 from pnulearn._solvers.cccp import lowest, minimize_ramp, penalized_value
-from pnulearn._solvers.feature_matrix import FeatureMatrix
 from pnulearn._solvers.hinge import minimize_pieces
+from pnulearn._solvers.newton import SmoothProblem
 from pnulearn._solvers.objectives import Minimum, Objective, objective, shares_in_means
-from pnulearn._solvers.pieces import Solution, convex_pieces
+from pnulearn._solvers.piecewise_linear import Solution, convex_pieces
 from pnulearn._solvers.ridge import natural_unit, quadratic_candidates, squared_candidates
-from pnulearn._solvers.smooth import SmoothProblem
 from pnulearn.losses import Loss
 
 FARTHEST = 1.5  # times the distance of the two nearest tilts that are known

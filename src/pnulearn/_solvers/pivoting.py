@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from pnulearn._arrays import AnyArray
-from pnulearn._solvers.cholesky import factorize, solve_factorized
-from pnulearn._solvers.feature_matrix import FeatureMatrix
-from pnulearn._solvers.pieces import IN_RANGE, SLACK, Pieces, Solution
+from pnulearn._solvers.candidates import FeatureMatrix
+from pnulearn._solvers.linear_algebra import factorize, solve_factorized
+from pnulearn._solvers.piecewise_linear import IN_RANGE, SLACK, Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2

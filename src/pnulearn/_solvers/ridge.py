@@ -28,10 +28,10 @@ from scipy import sparse
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers import low_rank
 from pnulearn._solvers.candidates import Training
+from pnulearn._solvers.linear_algebra import FEWEST_SHIFTS, solve_shifted
 from pnulearn._solvers.low_rank import Frame, rows_times
 from pnulearn._solvers.moments import LabeledMoments
 from pnulearn._solvers.ridge_problem import Population, RidgeProblem
-from pnulearn._solvers.shifted import FEWEST_SHIFTS, solve_shifted
 from pnulearn._solvers.sparse_ridge import solve_sparse
 
 STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a megabyte

@@ -18,10 +18,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.around import MEDIAN_ROWS
-from pnulearn._basis.basis import dense
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.base import PartiallyLabeledClassifier
+from pnulearn._kernels.basis import dense
+from pnulearn._kernels.centers import MEDIAN_ROWS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.selection import TIED_DIGITS, SearchTable, Tally, membership
 from pnulearn._machine import check_n_jobs, free_memory, keep_freed_memory, map_in_threads, one_blas_thread
 from pnulearn._numbers import read_numbers
@@ -31,7 +31,7 @@ from pnulearn._problem.inputs import read_features, read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._resolve import resolve_prior
 
 # The candidates of a search: what a hyper-parameter may be, and every combination.
 
@@ -60,11 +60,11 @@ def candidates(
     return read_numbers(name, value, SMALLEST, LARGEST, zero=zero).tolist()
 
 
-# What a rival learns from.
+# What a baseline learns from.
 
 
 @dataclass(frozen=True)
-class RivalProblem:
+class BaselineProblem:
     """The rows of a problem, the population share of every class, and the seed of all random choices."""
 
     samples: Samples
@@ -73,7 +73,7 @@ class RivalProblem:
 
 
 @dataclass(frozen=True)
-class RivalTraining:
+class BaselineTraining:
     """Rows, their kernel matrix (or features), class codes and population shares."""
 
     X: Any
@@ -168,7 +168,7 @@ def announce(
         warnings.warn(f"{message} {advice}", UserWarning, stacklevel=4)
 
 
-# Kernel matrices of rivals, and the bandwidths to try.
+# Kernel matrices of baselines, and the bandwidths to try.
 
 
 def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
@@ -200,7 +200,7 @@ def refuse_beyond_memory(n_rows: int) -> None:
         )
 
 
-# One judge for all rivals: folds, a held-out set, and the pooled PNU zero-one risk (section E.1).
+# One judge for all baselines: folds, a held-out set, and the pooled PNU zero-one risk (section E.1).
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def tabulate(axes: Axes, zero_one: AnyArray, squared: AnyArray) -> SearchTable:
     return SearchTable(values, zero_one.reshape(shape), squared.reshape(shape), weight.reshape(shape))
 
 
-# What the rivals share: reading the problem, the prior, and the search among candidates.
+# What the baselines share: reading the problem, the prior, and the search among candidates.
 
 WORTH_MANY_THREADS = 2000  # rows; below, several BLAS threads get in each other's way
 
@@ -263,7 +263,7 @@ Parts = Mapping[str, Any]
 
 
 @parameters
-class Rival(PartiallyLabeledClassifier):
+class Baseline(PartiallyLabeledClassifier):
     """A semi-supervised kernel classifier whose hyper-parameters are searched like everybody else's.
 
     A subclass lists its candidates in `_grid` and learns all candidates of one bandwidth in `_learn`, sharing what
@@ -296,7 +296,7 @@ class Rival(PartiallyLabeledClassifier):
     _multi_class: ClassVar[bool] = True
     _cheaper: ClassVar[str] = ""  # what to do about a fit that takes long
 
-    kernel = "rbf"  # a parameter of those rivals that take others
+    kernel = "rbf"  # a parameter of those baselines that take others
 
     bandwidth: Any = None
     prior: Any = None
@@ -312,7 +312,7 @@ class Rival(PartiallyLabeledClassifier):
         """Candidate values of every hyper-parameter but the bandwidth, see `candidates`."""
 
     @abstractmethod
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         """The parts learnt for every candidate, in the order of `grid`; may overwrite `training.gram`."""
 
     def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
@@ -331,7 +331,9 @@ class Rival(PartiallyLabeledClassifier):
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
         return gram(self.kernel, X, centers, bandwidth)
 
-    def fit(self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None, **unknown: Any) -> Rival:
+    def fit(
+        self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None, **unknown: Any
+    ) -> Baseline:
         """Learn from labelled and unlabelled rows; hyper-parameters left open are searched.
 
         Candidates are judged by the PNU zero-one risk on (X_val, y_val) if given, else pooled over `cv` folds.
@@ -368,16 +370,16 @@ class Rival(PartiallyLabeledClassifier):
             setattr(self, f"{name}_", value)
         return self
 
-    def _learn_prior(self, samples: Samples) -> RivalProblem:
+    def _learn_prior(self, samples: Samples) -> BaselineProblem:
         """Sets prior_ and prior_interval_."""
         seed = int(read_random_state(self.random_state).randint(2**31 - 1))
         prior = resolve_prior(
             self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed
         )
         self.prior_, self.prior_interval_ = prior.value, prior.interval
-        return RivalProblem(samples, prior.shares, seed)
+        return BaselineProblem(samples, prior.shares, seed)
 
-    def _learn_finally(self, problem: RivalProblem, best: Candidate) -> Parts:
+    def _learn_finally(self, problem: BaselineProblem, best: Candidate) -> Parts:
         """The parts that all rows give for the best candidate."""
         n_rows = len(problem.samples.codes)
         self._say(f"final fit on {n_rows} rows begins")
@@ -429,12 +431,12 @@ class Rival(PartiallyLabeledClassifier):
         if flops:
             announce(flops, n_rows, n_candidates, advice=self._cheaper, say=self._say if self.verbose else None)
 
-    def _training(self, problem: RivalProblem, samples: Samples, bandwidth: float | None) -> RivalTraining:
+    def _training(self, problem: BaselineProblem, samples: Samples, bandwidth: float | None) -> BaselineTraining:
         features = self._features(samples.X, samples.X, bandwidth)
-        return RivalTraining(samples.X, features, samples.codes, problem.shares, problem.seed)
+        return BaselineTraining(samples.X, features, samples.codes, problem.shares, problem.seed)
 
     def _judge(
-        self, grid: Sequence[Candidate], problem: RivalProblem, X_val: Any, y_val: Any
+        self, grid: Sequence[Candidate], problem: BaselineProblem, X_val: Any, y_val: Any
     ) -> tuple[AnyArray, AnyArray]:
         """Pooled risks of all candidates; one job per bandwidth and split."""
         splits = self._splits(problem, X_val, y_val)
@@ -450,7 +452,7 @@ class Rival(PartiallyLabeledClassifier):
         ]
         return judge(pooled, np.concatenate([split.codes_test for split in splits]), problem.shares)
 
-    def _splits(self, problem: RivalProblem, X_val: Any, y_val: Any) -> list[Split]:
+    def _splits(self, problem: BaselineProblem, X_val: Any, y_val: Any) -> list[Split]:
         samples = problem.samples
         if X_val is None:
             splits = split_folds(samples.X, samples.codes, self.cv, problem.seed)
@@ -466,7 +468,9 @@ class Rival(PartiallyLabeledClassifier):
             )
         return splits
 
-    def _path_scores(self, problem: RivalProblem, path: Sequence[Candidate], split: Split, job: str) -> list[AnyArray]:
+    def _path_scores(
+        self, problem: BaselineProblem, path: Sequence[Candidate], split: Split, job: str
+    ) -> list[AnyArray]:
         """Scores on the split's test rows for all candidates of one bandwidth."""
         start = perf_counter()
         samples, bandwidth = problem.samples.take(split.train), path[0]["bandwidth"]
@@ -487,7 +491,7 @@ class Rival(PartiallyLabeledClassifier):
 
 
 def _refuse_arguments(name: str, unknown: Mapping[str, Any]) -> None:
-    """A signature with `sample_weight` would promise what no rival can keep, so it is refused by name."""
+    """A signature with `sample_weight` would promise what no baseline can keep, so it is refused by name."""
     if unknown.get("sample_weight") is not None:
         raise TypeError(
             f"{name}.fit takes no sample_weight: it puts a kernel around every row, so that a row of weight two is not "

@@ -12,11 +12,11 @@ from scipy.optimize import minimize
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.calibration import probabilities
 from pnulearn._parameters import parameters
-from pnulearn._solvers.single_precision import single_precision
-from pnulearn.baselines._base import Candidate, Parts, Rival, RivalTraining, candidates, stack_outputs
+from pnulearn._solvers.linear_algebra import single_precision
+from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates, stack_outputs
 
 # Features in orthogonal coordinates, no more of them than the rows span.
 
@@ -123,7 +123,7 @@ class ConfidenceObjective:
     Small arrays cost NumPy as much as large ones, so that problems which differ in α and μ alone go side by side.
     """
 
-    def __init__(self, rotated: Rotated, training: RivalTraining, signs: AnyArray, intercept: bool):
+    def __init__(self, rotated: Rotated, training: BaselineTraining, signs: AnyArray, intercept: bool):
         Z, lengths = rotated.coordinates, rotated.lengths
         self.features = np.asfortranarray(np.column_stack([Z, np.ones(len(Z))]) if intercept else Z)
         self.squares = np.append(lengths**2, len(Z)) if intercept else lengths**2
@@ -286,11 +286,11 @@ def _descend(
 EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
 # Entropy has a local minimum for every way of labelling U. Starting from the supervised solution and raising its
 # weight step by step follows the minimum that the labels suggest.
-LADDER = (0.01, 0.1, 1.0, 10.0, 100.0)
+WEIGHTS_ON_THE_WAY = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 @parameters
-class EntropyRegularizedClassifier(Rival):
+class EntropyRegularizedClassifier(Baseline):
     """Logistic regression, with a price on uncertain predictions for the unlabelled rows.
 
     With g(x) = φ(x)'w (+ w₀), p = 1 / (1 + e⁻ᵍ) and H(p) the entropy in nats, minimises
@@ -355,14 +355,14 @@ class EntropyRegularizedClassifier(Rival):
     def _respond(self, gram: Any, parts: Parts) -> AnyArray:
         return gram @ parts["coef"] + parts["intercept"]
 
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         rotated = rotate(training.gram)
         outputs = [self._solve_grid(training, rotated, signs, grid) for signs, _ in training.outputs]
         for solutions in zip(*outputs, strict=True):
             yield stack_outputs([self._part(rotated, solution) for solution in solutions])
 
     def _solve_grid(
-        self, training: RivalTraining, rotated: Rotated, signs: AnyArray, grid: Sequence[Candidate]
+        self, training: BaselineTraining, rotated: Rotated, signs: AnyArray, grid: Sequence[Candidate]
     ) -> list[AnyArray]:
         """The minimiser of every candidate, for one output."""
         objective = ConfidenceObjective(rotated, training, signs, intercept=self._intercept)
@@ -373,7 +373,7 @@ class EntropyRegularizedClassifier(Rival):
         return [solved[c["entropy"]][np.searchsorted(alphas, c["alpha"])] for c in grid]
 
     def _supervised(
-        self, training: RivalTraining, rotated: Rotated, signs: AnyArray, alphas: AnyArray, tolerance: float
+        self, training: BaselineTraining, rotated: Rotated, signs: AnyArray, alphas: AnyArray, tolerance: float
     ) -> AnyArray:
         """Where the paths start: minimisers without entropy, which need no more directions than labelled rows span."""
         labeled = training.labeled
@@ -393,10 +393,10 @@ class EntropyRegularizedClassifier(Rival):
 def _follow_paths(
     objective: ConfidenceObjective, supervised: AnyArray, alphas: AnyArray, entropies: AnyArray, tolerance: float
 ) -> dict[float, AnyArray]:
-    """Solutions of all alphas for every entropy weight. Only rungs of the ladder hand on their solutions, so that what
+    """Solutions of all alphas for every entropy weight. Only these steps pass on their solutions, so that what
     a weight gives does not depend on which others are asked for."""
-    weights = sorted({*entropies, *(rung for rung in LADDER if rung < max(entropies))})
-    below = [max((i for i in range(k) if weights[i] in LADDER), default=-1) for k in range(len(weights))]
+    weights = sorted({*entropies, *(step for step in WEIGHTS_ON_THE_WAY if step < max(entropies))})
+    below = [max((i for i in range(k) if weights[i] in WEIGHTS_ON_THE_WAY), default=-1) for k in range(len(weights))]
     n, m = len(alphas), len(weights)
     parents = [i * n + a if i >= 0 else -1 for i in below for a in range(n)]
     solutions = minimize_confidence(

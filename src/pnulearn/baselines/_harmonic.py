@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features
-from pnulearn.baselines._base import Candidate, Parts, Rival, RivalTraining, candidates
+from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates
 
 TINY = 1e-12  # weight of the mean answer: what a row far from all others gets
 
 
 @parameters
-class HarmonicClassifier(Rival):
+class HarmonicClassifier(Baseline):
     """Every unlabelled row is the mean of its neighbours; class masses are then brought to the population's shares.
 
     With weights W = K between different rows, d their sums and Y the indicators of the labelled rows, the functions
@@ -63,7 +63,7 @@ class HarmonicClassifier(Rival):
     def _grid(self) -> dict[str, Sequence[float]]:
         return {"leak": candidates("leak", self.leak)}
 
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         shares, unlabeled = training.shares, training.unlabeled
         values = np.eye(len(shares))[training.codes]  # rows of U are filled in below
         spread = spread_labels(training.gram, values[training.labeled], training.labeled, unlabeled)

@@ -13,9 +13,9 @@ from scipy.sparse import csgraph
 from sklearn.svm import SVC
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.gaussian import distances
+from pnulearn._kernels.gaussian import distances
 from pnulearn._parameters import parameters
-from pnulearn.baselines._base import Candidate, Parts, Rival, RivalTraining, candidates, stack_outputs
+from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates, stack_outputs
 
 # Neighbourhood graphs and their Laplacians.
 
@@ -237,7 +237,7 @@ MACHINES: dict[str, Callable[..., Any]] = {"squared_hinge": squared_hinge_machin
 
 
 @parameters
-class LaplacianSVM(Rival):
+class LaplacianSVM(Baseline):
     """A support vector machine whose scores vary little between neighbouring rows.
 
     With f(x) = k(x)'a, the bias b outside both penalties and L the Laplacian of the neighbour graph, minimises
@@ -292,7 +292,7 @@ class LaplacianSVM(Rival):
             "manifold": candidates("manifold", self.manifold, zero=True),
         }
 
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         smoothness = laplacian(neighbor_graph(training.X, self.n_neighbors, self.graph), self.normalized)
         smoothness /= len(training.codes) ** 2
         if smoothness.nnz > MANY * len(training.codes) ** 2:
@@ -310,7 +310,7 @@ class LaplacianSVM(Rival):
 
     def _machine(
         self,
-        training: RivalTraining,
+        training: BaselineTraining,
         deformed: AnyArray,
         expand: Expand,
         free: AnyArray | None,

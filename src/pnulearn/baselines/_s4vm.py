@@ -17,9 +17,8 @@ from sklearn.svm import SVC
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
 from pnulearn._problem.row_keys import row_keys
-from pnulearn._solvers.cholesky import narrow_root
-from pnulearn._solvers.single_precision import single_precision
-from pnulearn.baselines._base import Candidate, Parts, Rival, RivalTraining, candidates
+from pnulearn._solvers.linear_algebra import narrow_root, single_precision
+from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates
 
 # Many SVMs that share one kernel matrix and differ in their labels only, solved side by side.
 
@@ -500,7 +499,7 @@ STEPS = 100  # of the solver per start, over all rounds of its search: what fits
 
 
 @parameters
-class S4VM(Rival):
+class S4VM(Baseline):
     """A semi-supervised SVM that would rather repeat the supervised SVM than do worse.
 
     Many large-margin separators fit the labelled and unlabelled rows about equally well. S4VM samples them, keeps a
@@ -555,7 +554,7 @@ class S4VM(Rival):
     def _work(self, n_rows: int) -> float:
         return 3 * n_rows**3 + 2 * STEPS * (self.n_starts + 1) * n_rows**2
 
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         # Starts are drawn for rows in the order of their content, so that their order in X does not matter.
         order = np.lexsort((training.codes, row_keys(training.X, training.seed)))
         back = np.argsort(order)
@@ -568,7 +567,7 @@ class S4VM(Rival):
             yield {**parts, **own}
 
     def _voters(
-        self, training: RivalTraining, candidate: Candidate, columns: AnyArray, coef: AnyArray, bias: float
+        self, training: BaselineTraining, candidate: Candidate, columns: AnyArray, coef: AnyArray, bias: float
     ) -> Parts:
         """The separators kept and the supervised SVM (last), with the weight of each in the vote."""
         signs, unlabeled = training.signs, training.unlabeled

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features
-from pnulearn.baselines._base import Candidate, Parts, Rival, RivalProblem, RivalTraining, candidates
+from pnulearn.baselines._base import Baseline, BaselineProblem, BaselineTraining, Candidate, Parts, candidates
 
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing below it
 SMALLEST_POSTERIOR = 1e-5  # raw posteriors are exact to 1e-13; where all of them are nearly nothing, this decides
 
 
 @parameters
-class SMIRClassifier(Rival):
+class SMIRClassifier(Baseline):
     """Fits the indicators of the classes while U is pushed towards informative posteriors.
 
     With D the row sums of K, S = D^(−1/2) K D^(−1/2), T = D^(−1/2) K^(1/2) and q_y = T'a on the training rows, the
@@ -53,7 +53,7 @@ class SMIRClassifier(Rival):
     information: Any = None
     alpha: Any = 0.001
 
-    def _learn_finally(self, problem: RivalProblem, best: Candidate) -> Parts:
+    def _learn_finally(self, problem: BaselineProblem, best: Candidate) -> Parts:
         parts = super()._learn_finally(problem, best)
         if not parts["normalized"].all():
             names = self.classes_[~parts["normalized"]].tolist()
@@ -83,7 +83,7 @@ class SMIRClassifier(Rival):
             "alpha": candidates("alpha", self.alpha),
         }
 
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         path = SmirPath.factorize(training.gram, training.labeled)
         codes = training.codes[training.labeled]
         for candidate in grid:

@@ -13,8 +13,8 @@ from scipy.linalg import LinAlgError, lapack, solve
 
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
-from pnulearn._solvers.cholesky import narrow_root
-from pnulearn.baselines._base import Candidate, Parts, Rival, RivalTraining, candidates
+from pnulearn._solvers.linear_algebra import narrow_root
+from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates
 
 # Quadratic programmes of the squared-hinge SVM: over the non-negative orthant and over the simplex.
 
@@ -456,7 +456,7 @@ WORK = 20  # n³ flops at the speed of a matrix product: what fits with C_unlabe
 
 
 @parameters
-class WellSVM(Rival):
+class WellSVM(Baseline):
     """A large-margin classifier of labelled and unlabelled rows, by a convex relaxation over the unknown labels.
 
     Over the label vectors y that agree with the known labels and make the share `prior` of U positive, the widest
@@ -499,7 +499,7 @@ class WellSVM(Rival):
     def _work(self, n_rows: int) -> float:
         return WORK * n_rows**3
 
-    def _learn(self, training: RivalTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
+    def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
         signs, unlabeled = training.signs, training.unlabeled
         n_positive = share_of(training.shares[1], len(unlabeled))
         if len(unlabeled) and n_positive in (0, len(unlabeled)):

@@ -62,7 +62,7 @@ def facts(
 ) -> dict[str, Any]:
     """The advice as numbers and in words."""
     from pnulearn.advice import advise as advice_for_sizes
-    from pnulearn.priors.resolve import read_prior as read_belief
+    from pnulearn.priors._resolve import read_prior as read_belief
     from pnulearn.tables._prior import prior_facts
 
     belief = read_belief(prior)

@@ -1,4 +1,4 @@
-"""Talking to people on standard error and to programs on standard output."""
+"""Output: results on standard output, messages and the summary of a model on standard error."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pnulearn.tables._notes import LISTENER, Advance, Listener
 from pnulearn.tables._options import OPTIONS, SETTABLE
+
+if TYPE_CHECKING:
+    from pnulearn.tables._model import TableModel
+    from pnulearn.tables._verdict import Verdict
+
+
+# Talking to people on standard error and to programs on standard output.
 
 MOST_WORDS = 12
 COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
@@ -174,3 +181,56 @@ def _words(value: Any) -> str:
         more = f" and {len(value) - MOST_WORDS} more" if len(value) > MOST_WORDS else ""
         return ", ".join(map(_words, value[:MOST_WORDS])) + more
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# The first screen: what a person should know about a model, before any number.
+
+MOST_CLASSES = 4  # whose rows are counted by name
+
+
+def show_verdict(verdict: Verdict, *footer: str) -> None:
+    """The verdict on standard output, wrapped where a person watches."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console, wrapped = Console(), sys.stdout.isatty()
+    console.print(Text(in_options(verdict.headline), style="bold"), soft_wrap=not wrapped)
+    for line in (verdict.advice, *more_concerns(verdict)):
+        if line:
+            console.print(Text(f"- {in_options(line)}"), soft_wrap=not wrapped)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for place in range(4):
+        table.add_column(justify="right" if place == 1 else "left", overflow="fold")
+    for measure in verdict.measures:
+        interval = f"({measure.interval})" if measure.interval else ""
+        table.add_row(*map(Text, (measure.name, measure.value, interval, measure.meaning)))
+    if table.rows:
+        console.print()
+        console.print(table)
+    console.print()
+    for line in footer:
+        console.print(Text(line), soft_wrap=not wrapped)
+
+
+def more_concerns(verdict: Verdict) -> Iterator[str]:
+    """Concerns that the headline does not tell; a remedy that was named already is not named again."""
+    said = {concern.remedy for concern in verdict.concerns[:1]}
+    for concern in verdict.concerns[1:]:
+        yield concern.what if concern.remedy in said else str(concern)
+        said.add(concern.remedy)
+
+
+def learnt_from(model: TableModel) -> str:
+    """What a model was fitted to, in a sentence."""
+    record, plan = model.record, model.plan
+    n_labeled = sum(record.counts.values())
+    named = ", ".join(f"{count:,} {name!r}" for name, count in list(record.counts.items())[:MOST_CLASSES])
+    more = ", ..." if len(record.counts) > MOST_CLASSES else ""
+    n_columns = len(plan.columns) + sum(name != model.label for name in plan.left_out)
+    n_unlabeled, n_all = record.n_used - n_labeled, record.n_rows - n_labeled
+    some = f"{n_unlabeled:,}" if n_unlabeled == n_all else f"{n_unlabeled:,} of {n_all:,}"
+    return (
+        f"Learnt from {n_labeled:,} labelled rows ({named}{more}) and {some} unlabelled ones of "
+        f"{record.source}, with {len(plan.columns)} of {n_columns} columns, in {record.seconds:.1f} s."
+    )

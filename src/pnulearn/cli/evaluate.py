@@ -63,7 +63,7 @@ def evaluate(
         subject=score or str(model),
     )
     if report is not None:
-        from pnulearn.report.evaluation import write_evaluation
+        from pnulearn.report._evaluation import write_evaluation
 
         write_evaluation(found, report, overwrite=overwrite)
         remark(f"The page is in {report}.")

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pnulearn.cli.console import is_verbose, remark, remarks, show_facts
+from pnulearn.cli.console import is_verbose, learnt_from, remark, remarks, show_facts, show_verdict
 from pnulearn.cli.options import File, Json, Label, Overwrite, refuse_outputs
-from pnulearn.cli.screen import learnt_from, show_verdict
 from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pnulearn.cli.console import show_facts
+from pnulearn.cli.console import show_facts, show_verdict
 from pnulearn.cli.options import Json, existing_models
-from pnulearn.cli.screen import show_verdict
 
 
 def info(

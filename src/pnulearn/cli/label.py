@@ -23,7 +23,7 @@ from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
     from pnulearn.labeling import Labeler
-    from pnulearn.labeling.tables import Task
+    from pnulearn.labeling._table_labeling import Task
 
 
 def label(
@@ -61,9 +61,9 @@ def label(
         {"--export": (export, "a table")}, overwrite, file=[file], **{} if model is None else {"model": model}
     )
     from pnulearn._files.outputs import Output, refuse_unwritable
-    from pnulearn.labeling.journal import journal_of
-    from pnulearn.labeling.strategies import read_mixture
-    from pnulearn.priors.resolve import read_share
+    from pnulearn.labeling._journal import journal_of
+    from pnulearn.labeling._strategies import read_mixture
+    from pnulearn.priors._resolve import read_share
 
     shares, goal = read_shares(mixture), read_share(goal, "goal")
     read_mixture(shares)
@@ -105,7 +105,7 @@ def read_shares(text: str | None) -> dict[Any, float] | None:
 
 def _read_task(table: Any, label: str, classes: str | None, options: TableOptions, model: Path | None) -> Any:
     """What is to be labelled, and the classifier of a model, if one is named."""
-    from pnulearn.labeling.tables import read_task
+    from pnulearn.labeling._table_labeling import read_task
     from pnulearn.tables._loading import load_table_model
 
     loaded = None if model is None else load_table_model(model)
@@ -116,7 +116,7 @@ def _read_task(table: Any, label: str, classes: str | None, options: TableOption
 
 def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
     from pnulearn._files.writing import write_atomically
-    from pnulearn.labeling.tables import export_lines, label_columns, restore
+    from pnulearn.labeling._table_labeling import export_lines, label_columns, restore
 
     labeler = restore(task, journal)
     columns = label_columns(task, labeler)
@@ -131,8 +131,8 @@ def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
 def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bool, json: bool) -> None:
     import webbrowser
 
-    from pnulearn.labeling.cells import RowReader
-    from pnulearn.labeling.server import LabelingApp, listen
+    from pnulearn.labeling._cells import RowReader
+    from pnulearn.labeling._server import LabelingApp, listen
 
     app = LabelingApp(labeler, RowReader(task.table, {task.label}, file.absolute().parent), file.name, task.label)
     listener = listen(port)
@@ -150,10 +150,10 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
 def standing_facts(labeler: Labeler) -> dict[str, Any]:
     """What is known when the labelling ends."""
     facts: dict[str, Any] = {"labels": labeler.counts, "dont_know": labeler.n_unknown or None}
-    standing = labeler.history[-1] if labeler.history else None
-    if standing is not None and standing.error is not None and standing.n_labels:
-        error = standing.error
-        facts |= {"error": error.value, "interval": [error.low, error.high], "confidence": standing.confidence}
-        facts |= {f"share_{name}": [share.value, share.low, share.high] for name, share in standing.prior.items()}
-        facts |= {"labels_to_go": standing.n_more}
+    progress = labeler.history[-1] if labeler.history else None
+    if progress is not None and progress.error is not None and progress.n_labels:
+        error = progress.error
+        facts |= {"error": error.value, "interval": [error.low, error.high], "confidence": progress.confidence}
+        facts |= {f"share_{name}": [share.value, share.low, share.high] for name, share in progress.prior.items()}
+        facts |= {"labels_to_go": progress.n_more}
     return facts

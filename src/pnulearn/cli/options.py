@@ -1,4 +1,4 @@
-"""Options that several commands share: those of `TableOptions`, made of its fields, and a few that are about files."""
+"""Options that several commands share: the fields of `TableOptions`, and files; completion of column names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,48 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
-from pnulearn.cli.completion import complete_column, complete_kind
 from pnulearn.cli.console import detail, in_options, remarks
 from pnulearn.tables._options import OPTIONS, SETTABLE, TableOptions
 
 if TYPE_CHECKING:
-    from pnulearn._tables.batches import Batches
-    from pnulearn._tables.table import Table
+    from pnulearn._reader.batches import Batches
+    from pnulearn._reader.table import Table
+
+
+# What the shell offers when Tab is pressed: names of columns, read from the file that was typed before.
+
+MOST_BYTES = 50_000_000  # nobody waits longer for a Tab
+
+
+def complete_column(context: typer.Context, incomplete: str) -> list[str]:
+    """Columns of FILE that begin like this; nothing if there is no such file or it cannot be read."""
+    return [name for name in _columns(context) if name.startswith(incomplete)]
+
+
+def complete_kind(context: typer.Context, incomplete: str) -> list[str]:
+    """COLUMN=KIND: first the column, then the kind."""
+    name, equals, kind = incomplete.rpartition("=")
+    if equals:
+        from pnulearn.tables._kinds import KINDS
+
+        return [f"{name}={known}" for known in KINDS if known.startswith(kind)]
+    return [f"{column}=" for column in _columns(context) if column.startswith(incomplete)]
+
+
+def _columns(context: typer.Context) -> list[str]:
+    from pnulearn._reader.in_memory import read_table
+
+    typed = context.params.get("file") or context.args  # a line that ends in --label is not parsed to its end
+    try:
+        for file in map(Path, [typed] if isinstance(typed, str) else typed):
+            if file.is_file() and file.stat().st_size < MOST_BYTES:
+                return read_table(file).names
+    except Exception:  # a traceback between two words that somebody is typing helps nobody
+        pass
+    return []
+
+
+# Options that several commands share: those of `TableOptions`, made of its fields, and a few that are about files.
 
 COMPLETIONS = {"column": complete_column, "kind": complete_kind}
 # Options of commands that read a table, that look at its columns, and that judge or learn from its labels.
@@ -187,7 +222,7 @@ def _read_value(text: str) -> Any:
 def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool, **inputs: Any) -> None:
     """Refuse outputs that would destroy something, before any work is done; keys are the names of their options."""
     from pnulearn._files.outputs import Output, check_outputs
-    from pnulearn._tables.files import expand
+    from pnulearn._reader.files import expand
 
     if any(path is not None and kind == "a report" for path, kind in outputs.values()):
         refuse_without_report()
@@ -204,7 +239,7 @@ def refuse_outputs(outputs: dict[str, tuple[Path | None, str]], overwrite: bool,
 def existing_tables(context: typer.Context, files: Any) -> Any:
     """FILE as it was typed, if it is there: a wrong name is told before anything heavy is imported."""
     if files is not None and not context.resilient_parsing:
-        from pnulearn._tables.files import expand, refuse_absent
+        from pnulearn._reader.files import expand, refuse_absent
 
         for path in expand(files):
             refuse_absent(path)
@@ -214,7 +249,7 @@ def existing_tables(context: typer.Context, files: Any) -> Any:
 def existing_models(context: typer.Context, models: Any) -> Any:
     """The same of model files."""
     if models is not None and not context.resilient_parsing:
-        from pnulearn._files.errors import refuse_absent
+        from pnulearn._files.refusals import refuse_absent
 
         for path in [models] if isinstance(models, Path) else models:
             refuse_absent(path)
@@ -268,14 +303,14 @@ READERS: dict[str, Callable[[Any], Any]] = {
 
 def open_data(file: str | list[str], options: TableOptions) -> Table | Batches:
     """The table in files, in batches if they are large."""
-    from pnulearn._tables.frames import open_data
+    from pnulearn._reader.frames import open_data
 
     return open_data(file, options.reading, options.large)
 
 
 def open_table(file: str | list[str], options: TableOptions) -> Table:
     """The table in files, all of it, with notes about how it was read."""
-    from pnulearn._tables.batches import Batches
+    from pnulearn._reader.batches import Batches
 
     table = Batches.of(file, options.reading).whole()
     remarks(table.remarks)

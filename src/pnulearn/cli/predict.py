@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.completion import complete_column
 from pnulearn.cli.console import remark
-from pnulearn.cli.options import FILES, File, Json, ModelFile, Overwrite, refuse_outputs
+from pnulearn.cli.options import FILES, File, Json, ModelFile, Overwrite, complete_column, refuse_outputs
 from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class Predicted:
         import pyarrow as pa
 
         from pnulearn._files.writing import guard_table
-        from pnulearn._tables.lines import csv_bytes, holds_numbers, shown_cells
+        from pnulearn._reader.csv_lines import csv_bytes, holds_numbers, shown_cells
 
         columns = [shown_cells(table, name) for name in kept]
         columns += [pa.array([str(answer) for answer in column], pa.string()) for column in answers.values()]

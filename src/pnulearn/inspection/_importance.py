@@ -19,8 +19,8 @@ from pnulearn._problem.inputs import as_array, read_foreign, read_random_state
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn.metrics._comparison import shared_mix
 from pnulearn.metrics._estimate import Estimate
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior, read_share
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.risks import pnu
 
 # Columns of whatever a classifier takes: their names, and a copy in which some come from other rows.

@@ -1,13 +1,11 @@
 """Which rows to label, what the labels tell, and when there are enough of them."""
 
-from pnulearn.labeling.activeml import from_skactiveml
-from pnulearn.labeling.draws import Draw, Sample
-from pnulearn.labeling.interview import AlreadyAnsweredError
-from pnulearn.labeling.journal import JournalError, journal_of
-from pnulearn.labeling.judging import Share
-from pnulearn.labeling.labeler import Labeler
-from pnulearn.labeling.standing import Goal, Standing
-from pnulearn.labeling.strategies import STRATEGIES, State, at_random, diversity, margin, risk_change
+from pnulearn.labeling._draws import Draw, Sample
+from pnulearn.labeling._estimates import Goal, LabelingProgress, Share
+from pnulearn.labeling._journal import JournalError, journal_of
+from pnulearn.labeling._labeler import Labeler
+from pnulearn.labeling._session import AlreadyAnsweredError
+from pnulearn.labeling._strategies import STRATEGIES, State, at_random, diversity, from_skactiveml, margin, risk_change
 
 __all__ = [
     "STRATEGIES",
@@ -16,9 +14,9 @@ __all__ = [
     "Goal",
     "JournalError",
     "Labeler",
+    "LabelingProgress",
     "Sample",
     "Share",
-    "Standing",
     "State",
     "at_random",
     "diversity",

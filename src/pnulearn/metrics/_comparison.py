@@ -33,8 +33,8 @@ from pnulearn.metrics._second_model import (
     take_opinions,
 )
 from pnulearn.metrics._variance import LossSample, loss_pairs, loss_samples, reconcile
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior
 from pnulearn.risks import pnu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope
 

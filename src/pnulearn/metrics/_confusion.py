@@ -13,7 +13,7 @@ from pnulearn._arrays import AnyArray, FloatArray
 from pnulearn._intervals.posterior_draws import draw_confusion, percentile_interval
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
 from pnulearn.metrics._estimate import Estimate
-from pnulearn.priors.resolve import read_prior, read_share
+from pnulearn.priors._resolve import read_prior, read_share
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from pnulearn._intervals.posterior_grids import N_PRIORS
 from pnulearn._numbers import read_count
 from pnulearn.metrics._estimate import Estimate, RiskEstimate
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior, read_share
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.theory import forced_mix
 
 GRID = np.linspace(0, 1, 51)

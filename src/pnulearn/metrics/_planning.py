@@ -15,8 +15,8 @@ from pnulearn._intervals.closed_forms import power_of_z_test
 from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._numbers import read_count
 from pnulearn._problem.samples import Sampling, read_sampling
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior, read_share
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.theory import Psi
 
 MOST_LABELS = 100_000

@@ -20,8 +20,8 @@ from pnulearn._problem.folds import read_groups
 from pnulearn.metrics._estimate import Estimate, estimate_from_posterior
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._variance import decision_shares, loss_samples
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior, read_share
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior, read_share
 
 
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:

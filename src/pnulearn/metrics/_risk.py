@@ -28,8 +28,8 @@ from pnulearn.metrics._variance import (
     reconciled_covariances,
     smoothed_means,
 )
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior, read_share
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.risks import Risk, nu, pn, pnu, pu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, risk_variance
 

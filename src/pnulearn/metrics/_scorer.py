@@ -14,7 +14,7 @@ from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._risk import Mix, estimate_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._resolve import read_prior
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from pnulearn._problem.inputs import unmasked
 from pnulearn.metrics._estimate import HelpedEstimate, RiskEstimate
 from pnulearn.metrics._scored_rows import EQUAL_COSTS
 from pnulearn.metrics._variance import LossSample, observed_covariances, pseudo_row_losses, reconcile
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 
 FOLDS = 5
 # Pseudo-rows per class: rows on which the second model is right in half of the cases, and rows of U as it labels them.

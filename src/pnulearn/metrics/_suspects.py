@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray, FloatArray, IntArray
 from pnulearn.metrics._scored_rows import read_scores, split_scored_rows
 from pnulearn.metrics._second_model import calibrate_opinion
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._resolve import read_prior
 
 
 @dataclass(frozen=True)

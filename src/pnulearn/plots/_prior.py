@@ -12,7 +12,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import GRID
 from pnulearn._problem.labels import decode_labels
 from pnulearn.plots._style import COLORS, Display, keep_axes, open_axes
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.theory import Psi
 
 if TYPE_CHECKING:

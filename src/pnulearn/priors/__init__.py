@@ -1,21 +1,20 @@
 """Class priors: how many positives there are among the unlabelled rows, and how sure that is."""
 
-from pnulearn.priors.bbe import BBEPrior
-from pnulearn.priors.dedpul import DEDPULPrior
-from pnulearn.priors.em import EMPrior
-from pnulearn.priors.energy import EnergyPrior, energy_prior
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.estimator import PriorEstimator
-from pnulearn.priors.kernel_mean import KernelMeanPrior
-from pnulearn.priors.km import KMPrior
-from pnulearn.priors.narrowing import Narrowing, after_random_labels, prior_cost
-from pnulearn.priors.pe import PearsonPrior
-from pnulearn.priors.penl1 import PenalizedL1Prior
-from pnulearn.priors.resolve import METHODS, AutoPrior, estimate_prior, resolve_prior
-from pnulearn.priors.roc import ROCPrior
-from pnulearn.priors.scores import ScorePrior
-from pnulearn.priors.sensitivity import PriorSensitivity, prior_sensitivity
-from pnulearn.priors.tice import TIcEPrior
+from pnulearn.priors._bbe import BBEPrior
+from pnulearn.priors._dedpul import DEDPULPrior
+from pnulearn.priors._em import EMPrior
+from pnulearn.priors._energy import EnergyPrior, energy_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._estimator import PriorEstimator
+from pnulearn.priors._kernel_mean import KernelMeanPrior
+from pnulearn.priors._km import KMPrior
+from pnulearn.priors._pe import PearsonPrior
+from pnulearn.priors._penl1 import PenalizedL1Prior
+from pnulearn.priors._resolve import METHODS, AutoPrior, estimate_prior, resolve_prior
+from pnulearn.priors._roc import ROCPrior
+from pnulearn.priors._scores import ScorePrior
+from pnulearn.priors._sensitivity import Narrowing, PriorSensitivity, after_random_labels, prior_cost, prior_sensitivity
+from pnulearn.priors._tice import TIcEPrior
 
 __all__ = [
     "METHODS",

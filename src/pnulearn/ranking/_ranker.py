@@ -14,9 +14,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.basis import Basis
-from pnulearn._basis.kernels import KERNELS, choose_basis
 from pnulearn._estimators.base import PartiallyLabeledClassifier
+from pnulearn._kernels.basis import Basis
+from pnulearn._kernels.registry import KERNELS, choose_basis
 from pnulearn._learning.result import allow_for_changes
 from pnulearn._learning.selection import SearchTable, average_weights, best_candidate
 from pnulearn._machine import one_blas_thread
@@ -31,8 +31,8 @@ from pnulearn._solvers.candidates import ALPHAS
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._curves import count_beaten, pnu_auc
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import resolve_prior
 from pnulearn.ranking._pairs import (
     Moments,
     PairTally,

@@ -7,12 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pnulearn._tables.batches import Batches as Batches
-    from pnulearn._tables.batches import read_batches as read_batches
-    from pnulearn._tables.columns import Column as Column
-    from pnulearn._tables.errors import TableError as TableError
-    from pnulearn._tables.reading import read_table as read_table
-    from pnulearn._tables.table import Table as Table
+    from pnulearn._reader.batches import Batches, read_batches
+    from pnulearn._reader.columns import Column
+    from pnulearn._reader.errors import TableError
+    from pnulearn._reader.in_memory import read_table
+    from pnulearn._reader.table import Table
     from pnulearn.tables._evaluation import Evaluation as Evaluation
     from pnulearn.tables._label_column import Targets as Targets
     from pnulearn.tables._label_column import read_targets as read_targets
@@ -23,19 +22,19 @@ if TYPE_CHECKING:
     from pnulearn.tables._verdict import Verdict as Verdict
 
 _HOMES = {
-    "Batches": "pnulearn._tables.batches",
-    "Column": "pnulearn._tables.columns",
+    "Batches": "pnulearn._reader.batches",
+    "Column": "pnulearn._reader.columns",
     "ColumnPlan": "pnulearn.tables._plan",
     "Concern": "pnulearn.tables._verdict",
     "Evaluation": "pnulearn.tables._evaluation",
-    "Table": "pnulearn._tables.table",
-    "TableError": "pnulearn._tables.errors",
+    "Table": "pnulearn._reader.table",
+    "TableError": "pnulearn._reader.errors",
     "TableModel": "pnulearn.tables._model",
     "Targets": "pnulearn.tables._label_column",
     "Verdict": "pnulearn.tables._verdict",
     "learn_plan": "pnulearn.tables._plan",
-    "read_batches": "pnulearn._tables.batches",
-    "read_table": "pnulearn._tables.reading",
+    "read_batches": "pnulearn._reader.batches",
+    "read_table": "pnulearn._reader.in_memory",
     "read_targets": "pnulearn.tables._label_column",
 }
 __all__ = [

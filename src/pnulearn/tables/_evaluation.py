@@ -12,16 +12,16 @@ from pnulearn._arrays import AnyArray
 from pnulearn._moments import thin
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import read_sampling
-from pnulearn._tables.batches import Batches
-from pnulearn._tables.columns import Cells
-from pnulearn._tables.errors import TableError
-from pnulearn._tables.table import Table
+from pnulearn._reader.batches import Batches
+from pnulearn._reader.columns import Cells
+from pnulearn._reader.errors import TableError
+from pnulearn._reader.table import Table
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
 from pnulearn.metrics._variance import loss_samples
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import read_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import read_prior
 from pnulearn.tables._label_column import LabelCounter, label_text, match_label, read_targets
 from pnulearn.tables._model import TableModel
 from pnulearn.tables._notes import Advance, note, progress, warn

@@ -16,21 +16,20 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier, accept
-from pnulearn._learning.from_moments import learn_from_moments
-from pnulearn._learning.planning import design_of, reading_design
+from pnulearn._kernels.registry import KERNELS
+from pnulearn._learning.from_moments import design_of, learn_from_moments, reading_design
 from pnulearn._learning.settings import Settings
 from pnulearn._moments import RowSample, thin
 from pnulearn._problem.labels import decode_labels
 from pnulearn._problem.samples import read_sampling
-from pnulearn._tables.batches import Batches, BatchPart
-from pnulearn._tables.table import Table
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.streaming.passes import collect
-from pnulearn.streaming.sources import Source
-from pnulearn.streaming.threads import InThreads
+from pnulearn._reader.batches import Batches, BatchPart
+from pnulearn._reader.table import Table
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.streaming._passes import collect
+from pnulearn.streaming._sources import Source
+from pnulearn.streaming._threads import InThreads
 from pnulearn.tables._label_column import LabelCodes, LabelCounter, Targets, label_text, read_targets
 from pnulearn.tables._leakage import find_leaks
 from pnulearn.tables._model import FitRecord, Fitted, TableModel, versions

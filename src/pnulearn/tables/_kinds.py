@@ -16,11 +16,11 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pnulearn._arrays import AnyArray
-from pnulearn._tables.columns import Column, Kind
-from pnulearn._tables.dates import Moments, read_dates
-from pnulearn._tables.errors import TableError
-from pnulearn._tables.table import Table
-from pnulearn._tables.words import NO, YES, fold
+from pnulearn._reader.columns import Column, Kind
+from pnulearn._reader.dates import Moments, read_dates
+from pnulearn._reader.errors import TableError
+from pnulearn._reader.table import Table
+from pnulearn._reader.words import NO, YES, fold
 
 OFTEN_MISSING = 0.05
 FEWEST_MISSING = 5  # filled and empty cells

@@ -14,11 +14,10 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
-from pnulearn._tables.columns import Cells, Column
-from pnulearn._tables.errors import TableError
-from pnulearn._tables.labels import refuse_marker
-from pnulearn._tables.table import Table
-from pnulearn._tables.words import YES, affirmative, fold
+from pnulearn._reader.columns import Cells, Column
+from pnulearn._reader.errors import TableError
+from pnulearn._reader.table import Table
+from pnulearn._reader.words import YES, affirmative, fold, refuse_marker
 
 MOST_CLASSES = 20
 MOST_SPELLINGS = 500  # distinct cells of a column of labels

@@ -18,8 +18,8 @@ from pnulearn._estimators.pipelines import KIND as PIPELINE
 from pnulearn._estimators.pipelines import flatten, rebuild
 from pnulearn._estimators.saving import LEARNT_TYPES, restore
 from pnulearn._files.archive import read_archive, write_archive
-from pnulearn._files.errors import ModelFileError, refuse_damage
 from pnulearn._files.outputs import MODEL, Output, check_outputs
+from pnulearn._files.refusals import ModelFileError, refuse_damage
 from pnulearn.tables._kinds import TYPES
 from pnulearn.tables._model import KIND, FitRecord, TableModel
 from pnulearn.tables._plan import ColumnPlan

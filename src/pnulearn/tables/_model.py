@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._basis.kernels import KERNELS
 from pnulearn._estimators.auto import AutoPNU, auto_contents
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._estimators.saving import contents
 from pnulearn._files.archive import refuse_other_types, write_archive
 from pnulearn._files.outputs import MODEL, Output, check_outputs
+from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.calibration import probabilities
-from pnulearn._tables.frames import as_table
-from pnulearn._tables.table import Table
+from pnulearn._reader.frames import as_table
+from pnulearn._reader.table import Table
 from pnulearn.losses import as_loss
-from pnulearn.priors.narrowing import Narrowing, after_random_labels
+from pnulearn.priors._sensitivity import Narrowing, after_random_labels
 from pnulearn.tables._label_column import label_text
 from pnulearn.tables._plan import ColumnPlan
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from pnulearn._tables.batches import Reading
+    from pnulearn._reader.batches import Reading
 
 Sampling = Literal["random", "by_class"]
 Learner = Literal["pnu", "forest", "boosting", "logistic", "svm", "auto"]
@@ -113,7 +113,7 @@ class TableOptions:
     @property
     def reading(self) -> Reading:
         """How cells of files are written."""
-        from pnulearn._tables.batches import Reading
+        from pnulearn._reader.batches import Reading
 
         return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header)
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._tables.columns import Column, stray_cells
-from pnulearn._tables.errors import TableError, suggestion
-from pnulearn._tables.table import Table
+from pnulearn._reader.columns import Column, stray_cells
+from pnulearn._reader.errors import TableError, suggestion
+from pnulearn._reader.table import Table
 from pnulearn.tables._kinds import (
     KINDS,
     READ_AS,

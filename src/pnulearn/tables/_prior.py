@@ -9,9 +9,9 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels
-from pnulearn._tables.table import Table
+from pnulearn._reader.table import Table
 from pnulearn.priors import PriorEstimate, resolve_prior
-from pnulearn.priors.resolve import beside_evidence, read_prior
+from pnulearn.priors._resolve import beside_evidence, read_prior
 from pnulearn.tables._notes import note
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt, learn_plan

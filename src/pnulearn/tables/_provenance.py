@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._tables.errors import TableError
-from pnulearn._tables.table import Table
+from pnulearn._reader.errors import TableError
+from pnulearn._reader.table import Table
 from pnulearn.tables._kinds import read_flags
 
 WEIGHTS = "holds weights of rows"

@@ -12,8 +12,8 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._moments import MOST_UNLABELED, position_keys
-from pnulearn._tables.columns import Cells
-from pnulearn._tables.table import Table
+from pnulearn._reader.columns import Cells
+from pnulearn._reader.table import Table
 from pnulearn.tables._plan import Excerpt
 
 MOST_ROWS = 50_000  # that the plan of columns is learnt from: a mean of so many is known to 1/200 of the spread

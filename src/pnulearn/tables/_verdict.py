@@ -15,8 +15,8 @@ from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._intervals.posterior_grids import ContradictedPrior
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import Quality, judge_decisions
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.narrowing import Narrowing
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._sensitivity import Narrowing
 from pnulearn.tables._model import TableModel
 
 HARDLY_ANY = 0.1  # of the rows that should be called so

@@ -21,8 +21,8 @@ from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.losses import Loss, as_loss
-from pnulearn.priors.estimate import PriorEstimate
-from pnulearn.priors.resolve import resolve_prior
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import resolve_prior
 from pnulearn.torch._modules import score_rows
 from pnulearn.torch._saving import KIND, contents, load_model
 from pnulearn.torch._training import Trained, choose_mix, hold_out, make_recipe, refuse_impossible, train_networks

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.saving import LEARNT_TYPES, plain_parameters
 from pnulearn._files.archive import read_archive, refuse_other_types
-from pnulearn._files.errors import ModelFileError, refuse_damage
+from pnulearn._files.refusals import ModelFileError, refuse_damage
 from pnulearn.torch._modules import build_network, is_own, score_rows
 
 KIND = "PNUNetClassifier"

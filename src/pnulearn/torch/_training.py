@@ -26,7 +26,7 @@ from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples, Sampling, population_of, read_sampling
 from pnulearn.losses import LOSSES
 from pnulearn.metrics._comparison import compare_scores, shared_mix
-from pnulearn.priors.estimate import PriorEstimate
+from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.risks import empirical_risk, pnu
 from pnulearn.theory import heuristic_mix
 from pnulearn.torch._loss import GROUPS, PNULoss

@@ -40,7 +40,7 @@ from pnulearn.priors import METHODS
 from pnulearn.ranking import PNURanker
 from pnulearn.streaming import fit_files
 from tests.attack import rows as given
-from tests.attack.models import QUICK, RIVALS, model, quick
+from tests.attack.models import BASELINES, QUICK, model, quick
 from tests.attack.rows import SCORES, X, Y
 
 
@@ -80,10 +80,10 @@ LEARN: dict[str, Callable[[Any, Any], Any]] = {
     "partial_fit": lambda rows, y: quick().partial_fit(rows, y, classes=[0, 1]).decision_function(X),
     "fit_files": lambda rows, y: fit_files(quick(), (rows, y), dtype="float64").coef_,
     **{
-        rival.__name__: lambda rows, y, rival=rival: (
-            rival(prior=0.4, bandwidth=1.0, cv=2, random_state=0).fit(rows, y).decision_function(X)
+        baseline.__name__: lambda rows, y, baseline=baseline: (
+            baseline(prior=0.4, bandwidth=1.0, cv=2, random_state=0).fit(rows, y).decision_function(X)
         )
-        for rival in RIVALS
+        for baseline in BASELINES
     },
     **{
         f"prior_{name}": lambda rows, y, name=name: (

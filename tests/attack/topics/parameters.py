@@ -52,7 +52,7 @@ from pnulearn.metrics import (
 )
 from pnulearn.ranking import PNURanker
 from pnulearn.streaming import fit_files, predict_files
-from tests.attack.models import RIVALS, model, quick
+from tests.attack.models import BASELINES, model, quick
 from tests.attack.rows import SCORES, X, Y
 
 NAMES = {"np": np, "pd": pd, "stats": stats, "X": X, "Y": Y, "priors": priors, "nan": np.nan, "inf": np.inf} | {
@@ -99,11 +99,11 @@ WRAPPERS: dict[str, Callable[..., Any]] = {
         PNURanker(**({"prior": 0.4, "mix": 0.2, "alpha": 0.1, "bandwidth": 1.0, "random_state": 0} | given))
     ),
 }
-RIVAL_ENTRIES: dict[str, Callable[..., Any]] = {
-    rival.__name__: lambda rival=rival, **given: _scores(
-        rival(**({"prior": 0.4, "bandwidth": 1.0, "cv": 2, "random_state": 0} | given))
+BASELINE_ENTRIES: dict[str, Callable[..., Any]] = {
+    baseline.__name__: lambda baseline=baseline, **given: _scores(
+        baseline(**({"prior": 0.4, "bandwidth": 1.0, "cv": 2, "random_state": 0} | given))
     )
-    for rival in RIVALS
+    for baseline in BASELINES
 }
 PRIORS: dict[str, Callable[..., Any]] = {
     name: lambda name=name, **given: estimate_prior(X, Y, method=name, **({"random_state": 0} | given)).value
@@ -187,7 +187,7 @@ MORE_THEORY: dict[str, Callable[..., Any]] = {
 }
 GROUPS: dict[str, Any] = {
     "CLASSIFIERS": CLASSIFIERS,
-    "RIVALS": RIVAL_ENTRIES,
+    "BASELINES": BASELINE_ENTRIES,
     "PRIORS": PRIORS,
     "WRAPPERS": WRAPPERS,
     "DECISIONS": METRICS,
@@ -201,7 +201,7 @@ GROUPS: dict[str, Any] = {
 ENTRIES = (
     CLASSIFIERS
     | WRAPPERS
-    | RIVAL_ENTRIES
+    | BASELINE_ENTRIES
     | PRIORS
     | METRICS
     | CURVES

@@ -152,7 +152,7 @@ function refreshSoon(pause = 250) {
 
 async function refresh() {
   try {
-    const now = await ask("standing");
+    const now = await ask("progress");
     showStanding(now);
     refreshSoon(now.busy ? 400 : 3000);
   } catch (error) {

@@ -1,0 +1,239 @@
+"""What the cells of a column mean: numbers, flags, dates, categories or nothing.
+
+A column of text is read through its distinct cells, its levels: each is looked at once, however many rows have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._reader.dates import IN_WORDS
+from pnulearn._reader.errors import TableError
+from pnulearn._reader.numbers import are_codes, are_thousands, is_written_number, read_written
+
+Kind = Literal["number", "flag", "text", "date"]
+
+MISSING = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none")
+_DATE = (
+    r"^(?s:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?"  # 2024-01-31
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([ T].*)?"  # 31.1.2024
+    r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)$"  # 23:59
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Numbers and flags: `data` is float64, NaN where missing. Text and dates: places in `levels`, −1 where missing.
+
+    `decimal` is the mark before decimals where that had to be worked out, as in 1.234,50 €.
+    """
+
+    name: str
+    kind: Kind
+    data: AnyArray
+    levels: Sequence[str] = ()
+    decimal: str = ""
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.kind in ("number", "flag")
+
+    @property
+    def missing(self) -> AnyArray:
+        return np.isnan(self.data) if self.is_numeric else self.data < 0
+
+    @property
+    def values(self) -> AnyArray:
+        """Numbers as they are; text as an object array of str or None."""
+        return self.data if self.is_numeric else np.array([*self.levels, None], dtype=object)[self.data]
+
+    @property
+    def counts(self) -> AnyArray:
+        """How many rows have each level."""
+        return np.bincount(self.data[self.data >= 0], minlength=len(self.levels))
+
+    def as_text(self) -> Column:
+        """The same column as text, as a person would write it: 3 rather than 3.0."""
+        if not self.is_numeric:
+            return self
+        words = {0.0: "false", 1.0: "true"} if self.kind == "flag" else {}
+        distinct, places = np.unique(self.data, return_inverse=True)
+        levels = [words.get(value) or plain_number(value) for value in distinct.tolist() if value == value]
+        return Column(self.name, "text", np.where(self.missing, -1, places), levels)
+
+    def texts(self) -> list[str | None]:
+        """Every cell as text."""
+        return self.as_text().values.tolist()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How cells without a type are read: which of them, in lower case, are missing, and whether 1,5 is a number."""
+
+    missing: tuple[str, ...] = MISSING
+    decimal_comma: bool = False
+
+    def column(self, name: str, array: Any, kind: Kind | None = None, decimal: str = "") -> Column:
+        """A column of an Arrow table; `kind` "text" or "number" says what to look for, whatever it looks like.
+
+        `decimal` is the mark before decimals if the cells leave it open.
+        """
+        import pyarrow as pa
+
+        stored = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        if pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored):
+            return self._from_text(name, array, kind, decimal)
+        column = _typed(name, array, stored)
+        return column.as_text() if kind == "text" else column
+
+    def _from_text(self, name: str, array: Any, kind: Kind | None, decimal: str) -> Column:
+        import pyarrow as pa
+
+        if kind != "text" and pa.types.is_string(array.type) and not (self.decimal_comma or decimal):
+            numbers = _plain_numbers(array)
+            if numbers is not None and not (kind is None and _whole(numbers) and are_codes(_filled(array))):
+                return Column(name, "number", numbers)
+        places, levels = _encoded(array)
+        cleaned = self._cleaned(levels)
+        if kind == "text" or (kind is None and are_codes(cleaned)):
+            return _text_column(name, places, cleaned)
+        found = self._numbers(cleaned, decimal)
+        if found is None:
+            return _text_column(name, places, cleaned)
+        return Column(name, "number", np.append(found[0], np.nan)[places], decimal=found[1])
+
+    def _cleaned(self, levels: Any) -> Any:
+        """Levels without blanks around them, null where they are markers of missing values."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        bare = pc.utf8_trim_whitespace(levels)
+        absent = pc.is_in(pc.utf8_lower(bare), value_set=pa.array(self.missing, bare.type))
+        return pc.if_else(absent, pa.scalar(None, bare.type), bare)
+
+    def _numbers(self, levels: Any, decimal: str) -> tuple[AnyArray, str] | None:
+        """Numbers as a program writes them, or else as people do."""
+        import pyarrow.compute as pc
+
+        comma = decimal == "," or (self.decimal_comma and not decimal)
+        mixed = (
+            comma
+            and pc.any(pc.match_substring(levels, ",")).as_py()
+            and pc.any(pc.match_substring(levels, ".")).as_py()
+        )
+        if not mixed and not (comma and are_thousands(levels, ".", sure=bool(decimal))):
+            shown = pc.replace_substring(levels, ",", ".", max_replacements=1) if self.decimal_comma else levels
+            numbers = _plain_numbers(shown)
+            if numbers is not None:
+                return numbers, ""
+        return read_written(levels, comma)
+
+
+def stray_cells(column: Column, decimal_comma: bool = False) -> AnyArray:
+    """Rows of a text column whose cell is there and no number."""
+    numbers = (is_number(level, decimal_comma) or is_written_number(level) for level in column.levels)
+    odd = [place for place, number in enumerate(numbers) if not number]
+    return np.flatnonzero(np.isin(column.data, odd))
+
+
+def is_number(text: str, decimal_comma: bool = False) -> bool:
+    """
+    >>> is_number("1e3"), is_number("1_000"), is_number("1,5"), is_number("1,5", decimal_comma=True)
+    (True, False, False, True)
+    """
+    try:
+        float(text.replace(",", ".", 1) if decimal_comma else text)
+    except ValueError:
+        return False
+    return "_" not in text and text.isascii()  # Python reads 1_000 as a number; in a table it is somebody's code
+
+
+def plain_number(value: float) -> str:
+    """
+    >>> plain_number(3.0), plain_number(0.25)
+    ('3', '0.25')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _encoded(array: Any) -> tuple[AnyArray, Any]:
+    """Places of the cells among the distinct ones, −1 for nulls, and these."""
+    import pyarrow as pa
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # of no chunks, or of too many bytes for one
+        array = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in array.chunks] or [pa.array([], "string")])
+    array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    levels = array.dictionary
+    return array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), levels
+
+
+def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:
+    """A column of text, or of dates if nearly every cell looks like one; levels that differ in blanks become one."""
+    import pyarrow.compute as pc
+
+    again, distinct = _encoded(cleaned)
+    data = np.append(again, -1)[places]
+    column = Column(name, "text", data, distinct.to_pylist())
+    dated = pc.match_substring_regex(distinct, rf"{_DATE}|{IN_WORDS}").to_numpy(zero_copy_only=False).astype(bool)
+    counts = column.counts
+    is_date = counts.sum() > 0 and counts[dated].sum() > 0.95 * counts.sum()
+    return Column(name, "date", data, column.levels) if is_date else column
+
+
+def _typed(name: str, array: Any, kind: Any) -> Column:
+    """A column of a file that knows its types."""
+    import pyarrow as pa
+
+    if pa.types.is_duration(kind):
+        return Column(
+            name, "number", _floats(array.cast(pa.duration("ns")).cast(pa.int64()).cast(pa.float64())) / 8.64e13
+        )
+    if pa.types.is_temporal(kind):
+        places, levels = _encoded(array)
+        return Column(name, "date", places, [str(level) for level in levels.to_pylist()])
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(kind)
+    if pa.types.is_boolean(kind):
+        return Column(name, "flag", _floats(array.cast(pa.uint8()).cast(pa.float64())))
+    if pa.types.is_null(kind):
+        return Column(name, "number", np.full(len(array), np.nan))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return Column(name, "number", _floats(array.cast(pa.float64(), safe=False)))
+    raise TableError(f"Column {name!r} holds {kind}, neither numbers nor text. Split it into plain columns first.")
+
+
+def _plain_numbers(array: Any) -> AnyArray | None:
+    """All cells as numbers, nearly always at once: one of the first is something else, or none is."""
+    import pyarrow as pa
+
+    try:
+        return _floats(_filled(array).cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return None
+
+
+def _filled(array: Any) -> Any:
+    """Null where a cell is empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
+
+
+def _whole(numbers: AnyArray) -> bool:
+    return bool(np.all(np.isnan(numbers) | (np.floor(numbers) == numbers)))
+
+
+def _floats(array: Any) -> AnyArray:
+    """Float64 with NaN for nulls."""
+    import pyarrow as pa
+
+    values = array.to_numpy() if isinstance(array, pa.ChunkedArray) else array.to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=float)

@@ -1,0 +1,78 @@
+"""Cells as lines of CSV, whole columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pnulearn._reader.columns import plain_number
+from pnulearn._reader.table import Table
+
+PLAIN = (1e-3, 1e9)  # between these, Arrow and Python write a number alike
+
+
+def shown_cells(table: Table, name: str) -> Any:
+    """The cells of a column as an Arrow array of text, as they stood in a file or as a person would write them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = table.cells.column(name)
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if isinstance(array, pa.ChunkedArray):  # too many bytes for one
+        return pa.array([text or "" for text in array.to_pylist()], pa.large_string()).cast(pa.string())
+    if pa.types.is_string(array.type):
+        return array.fill_null("")
+    if pa.types.is_integer(array.type):
+        return pc.cast(array, pa.string()).fill_null("")
+    if pa.types.is_float64(array.type):
+        return _shown_numbers(array)
+    return pa.array([text or "" for text in table.column(name).texts()], pa.string())
+
+
+def _shown_numbers(array: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = array.to_numpy(zero_copy_only=False) + 0.0  # −0 is 0
+    texts = pc.cast(pa.array(values), pa.string())
+    size = np.abs(values)
+    odd = np.flatnonzero((values != values) | (size >= PLAIN[1]) | ((size < PLAIN[0]) & (size > 0)))
+    if not len(odd):
+        return texts
+    mask = np.zeros(len(values), dtype=bool)
+    mask[odd] = True
+    replaced = ["" if value != value else plain_number(value) for value in values[odd].tolist()]
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(replaced, pa.string()))
+
+
+def holds_numbers(table: Table, name: str) -> bool:
+    """Whether cells of a column are stored as numbers, so that their text needs no quotes and is no formula."""
+    import pyarrow as pa
+
+    kind = table.cells.column(name).type
+    return bool(pa.types.is_integer(kind) or pa.types.is_float64(kind))
+
+
+def csv_bytes(columns: Sequence[Any], numbers: Sequence[bool] | None = None) -> memoryview:
+    """Lines of CSV from Arrow arrays of text, quoted where that is needed; `numbers` says which hold nothing else."""
+    import pyarrow.compute as pc
+
+    plain = [False] * len(columns) if numbers is None else numbers
+    cells = [column if bare else _quoted(column) for column, bare in zip(columns, plain, strict=True)]
+    lines = pc.binary_join_element_wise(*cells, ",")
+    lines = pc.binary_join_element_wise(lines, "", "\n")
+    _, offsets, data = lines.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    return memoryview(data or b"")[int(ends[0]) : int(ends[-1])]
+
+
+def _quoted(cells: Any) -> Any:
+    import pyarrow.compute as pc
+
+    special = pc.match_substring_regex(cells, '[",\r\n]')
+    if not pc.any(special).as_py():
+        return cells
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(cells, '"', '""'), '"', "")
+    return pc.if_else(special, quoted, cells)

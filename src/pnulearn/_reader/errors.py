@@ -1,0 +1,116 @@
+"""Errors about tables: what was found, where, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pnulearn._extras import import_extra
+
+# Errors about tables, all of one class: what was found, where, and what to do about it.
+
+
+class TableError(ValueError):
+    """A file that cannot be read as a table, or a column that cannot be used, with the way out."""
+
+
+def need_arrow() -> None:
+    """Say what to install if pyarrow is not there."""
+    with import_extra("io", "Reading tables"):
+        import pyarrow  # noqa: F401
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """What the user may have meant, or what there is."""
+    from difflib import get_close_matches
+
+    names = list(names)
+    folded = {other.casefold(): other for other in names}
+    close = get_close_matches(name.casefold(), folded, n=1)
+    if close:
+        return f"Did you mean {folded[close[0]]!r}?"
+    return f"Its columns are {', '.join(map(repr, names[:12]))}{', ...' if len(names) > 12 else ''}."
+
+
+def refuse_doubled(source: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise TableError(f"{source} has more than one column {name!r}. Rename one of them.")
+        seen.add(name)
+
+
+def rename_doubled(source: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names that differ, and a remark on those that got a number.
+
+    >>> rename_doubled("t.csv", ["a", "b", "a"])
+    (['a', 'b', 'a 2'], ["t.csv has more than one column 'a'; a further one is called 'a 2'."])
+    """
+    taken, unique, remarks = set(names), [], []
+    seen: set[str] = set()
+    for name in names:
+        new, number = name, 2
+        while new in seen or (new != name and new in taken):
+            new, number = f"{name} {number}", number + 1
+        if new != name:
+            remarks.append(f"{source} has more than one column {name!r}; a further one is called {new!r}.")
+        seen.add(new)
+        unique.append(new)
+    return unique, remarks
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into an error that names it; what may be over soon stays an OSError."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except TableError:
+        raise
+    except pa.ArrowInvalid as error:
+        raise TableError(f"{path} cannot be read: {_first_line(error)} Is it complete?") from error
+    except PermissionError as error:
+        raise PermissionError(f"No permission to read {path}.") from error
+    except (pa.ArrowException, OSError) as error:
+        raise OSError(f"{path} cannot be read: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+# Files that unpack to far more than they are: refused before memory is spent, with the way out.
+
+# Bytes that any packed file may become, and more for each byte of its own; ordinary tables pack 3 to 50 times.
+FREE_BYTES, RATIO = 16 << 20, 200
+FREE_CELLS, CELLS_PER_BYTE = 8 << 20, 125  # Parquet packs constant columns to nothing
+CHUNK = 1 << 20
+
+
+def read_bounded(stream: Any, n_packed: int, source: str) -> bytes:
+    """All bytes of a stream that unpacks a file of so many bytes."""
+    most = FREE_BYTES + RATIO * n_packed
+    pieces: list[bytes] = []
+    n_bytes, buffer = 0, bytearray(CHUNK)  # read() of Arrow's streams loses a chunk of memory when a file is damaged
+    while length := stream.readinto(buffer):
+        pieces.append(bytes(memoryview(buffer)[:length]))
+        n_bytes += length
+        if n_bytes > most:
+            raise TableError(
+                f"{source} unpacks to more than {RATIO} times its {n_packed} bytes, which looks like a trap. If it is "
+                "the right file, unpack it first."
+            )
+    return b"".join(pieces)
+
+
+def refuse_vast_parquet(metadata: Any, n_packed: int, source: str) -> None:
+    """By the number of cells, which the file tells before they are read."""
+    n_cells = metadata.num_rows * metadata.num_columns
+    if n_cells > FREE_CELLS + CELLS_PER_BYTE * n_packed:
+        raise TableError(
+            f"{source} says that it holds {n_cells} cells in {n_packed} bytes, which looks like a trap. If it is the "
+            "right file, leave constant columns out or write it as CSV."
+        )

@@ -1,0 +1,143 @@
+"""Finding data files, telling their formats apart, and noticing when they change."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pnulearn._reader.errors import TableError
+
+PARQUET, CSV = (".parquet", ".pq"), (".csv", ".csv.gz", ".tsv", ".txt")
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """Files named by a path, a folder, a pattern, or several of them; always in the same order."""
+    if not isinstance(data, str | os.PathLike):
+        return list(dict.fromkeys(file for one in data for file in find_files(one)))  # a file counts once
+    path = Path(data)
+    if not str(data):
+        raise FileNotFoundError("The name of the file is empty.")
+    if path.is_dir():
+        found = sorted(file for file in path.rglob("*") if _is_table(file))
+        if not found:
+            raise FileNotFoundError(f"The folder {str(data)!r} holds no Parquet or CSV files.")
+        return found
+    if path.exists():
+        refuse_special(path)
+        return [path]
+    found = [Path(name) for name in sorted(glob.glob(str(data), recursive=True)) if Path(name).is_file()]
+    if not found:
+        what = "Nothing matches" if glob.has_magic(str(data)) else "There is no file or folder"
+        raise FileNotFoundError(f"{what} {str(data)!r}.")
+    return found
+
+
+def expand(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
+    """Files named one by one or by patterns such as data/*.csv; a file that is there is no pattern."""
+    if isinstance(paths, str | Path):
+        if Path(paths).exists() or not glob.has_magic(str(paths)):
+            return [paths]
+        found: list[str | Path] = [
+            name for name in sorted(glob.glob(str(paths), recursive=True)) if Path(name).is_file()
+        ]
+        if not found:
+            raise TableError(f"Nothing matches {str(paths)!r}.")
+        return found
+    return list(dict.fromkeys(path for one in paths for path in expand(one)))  # a file counts once
+
+
+def refuse_absent(path: str | Path) -> None:
+    """A folder, or a file that is not there, with the tables that are; "-" is standard input."""
+    file = Path(path)
+    if str(path) == "-" or (file.exists() and not file.is_dir()):
+        return
+    if file.is_dir():
+        raise TableError(f"{str(path)!r} is a folder. Name one file in it.")
+    place = file.parent if file.parent.is_dir() else Path()
+    there = sorted(
+        p.name for p in place.iterdir() if p.suffix in (".csv", ".tsv", ".xlsx", ".ods", ".parquet", ".jsonl")
+    )
+    hint = f" There is {', '.join(there[:5])}." if there else ""
+    raise TableError(f"There is no file {str(path)!r}.{hint}")
+
+
+def _is_table(file: Path) -> bool:
+    """Hidden files and those that start with _ (Spark's markers) are not data."""
+    return file.is_file() and file.name[0] not in "._" and file.name.lower().endswith(PARQUET + CSV)
+
+
+def read_plain(path: Path) -> bytes:
+    """The bytes of a file, or of a pipe that somebody writes to; a device may never end."""
+    refuse_special(path, pipes=True)
+    if not stat.S_ISFIFO(path.stat().st_mode):
+        return path.read_bytes()
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:  # which does not wait for a writer
+        try:
+            first = os.read(pipe.fileno(), 1)
+        except BlockingIOError:  # there is one, who has not written yet
+            first = None
+        if first == b"":
+            raise TableError(f"{str(path)!r} is a pipe that nobody writes to.")
+        os.set_blocking(pipe.fileno(), True)
+        return (first or b"") + pipe.read()
+
+
+def refuse_special(path: Path, *, pipes: bool = False) -> None:
+    """A device is no file and may have no end; a pipe cannot be read twice."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
+        raise TableError(f"{str(path)!r} is a device, a pipe or a socket, not a plain file.")
+
+
+@dataclass(frozen=True)
+class FileState:
+    """Size and time of a file, to notice when it is no longer the one that was looked at first."""
+
+    path: str
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> FileState:
+        state = os.stat(path)
+        return cls(str(path), state.st_size, state.st_mtime_ns)
+
+    @property
+    def name(self) -> str:
+        return Path(self.path).name
+
+    def refuse_change(self) -> None:
+        now = FileState.of(self.path)
+        if now != self:
+            raise TableError(
+                f"{self.path} was changed while in use: it had {self.size} bytes and now has {now.size}, written at "
+                "another time. Start over, with files that nobody writes to."
+            )
+
+
+def open_stream(path: str | os.PathLike[str]) -> Any:
+    """The bytes of a file, unpacked."""
+    import pyarrow as pa
+
+    with open(path, "rb") as file:
+        kind = packing(file.read(4))
+    return pa.input_stream(str(path), compression=kind)
+
+
+def packing(head: bytes) -> str | None:
+    """How a file is compressed, by its first bytes."""
+    return next((kind for mark, kind in PACKED.items() if head.startswith(mark)), None)
+
+
+def refuse_other_formats(head: bytes, source: str) -> None:
+    """Refuse what is no table by its first bytes."""
+    if not head.strip():
+        raise TableError(f"{source} is empty.")
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):  # read_table reads them, streams cannot
+        raise TableError(f"{source} looks like a spreadsheet or an archive. Save the table as CSV first.")

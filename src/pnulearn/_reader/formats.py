@@ -1,0 +1,130 @@
+"""Spreadsheets and JSON: the first sheet that holds something; one object per line, or one array of objects."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+from typing import Any
+
+from pnulearn._extras import import_extra
+from pnulearn._reader.errors import TableError
+
+# JSON: one object per line, or one array of objects.
+
+
+def looks_like_json(raw: bytes) -> bool:
+    """
+    >>> looks_like_json(b'{"a": 1}'), looks_like_json(b' [\\n {"a": 1}]'), looks_like_json(b"[a],b")
+    (True, True, False)
+    """
+    text = raw[:1000].lstrip()
+    return text[:1] == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"]"))
+
+
+def read_records(text: str, source: str) -> Any:
+    """An Arrow table with a column for every name."""
+    import pyarrow as pa
+
+    records = _array(text, source) if text.lstrip()[:1] == "[" else _lines(text, source)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return pa.table({name: _column(name, [record.get(name) for record in records], source) for name in names})
+
+
+def _lines(text: str, source: str) -> list[dict[str, Any]]:
+    lines = [(f"Line {i} of {source}", line) for i, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [_record(_load(line, where), where) for where, line in lines]
+
+
+def _array(text: str, source: str) -> list[dict[str, Any]]:
+    return [_record(value, f"Item {i} of {source}") for i, value in enumerate(_load(text, source), start=1)]
+
+
+def _load(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise TableError(f"{where} is not JSON ({error.msg}). Write one object per line.") from None
+    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
+        raise TableError(f"{where} is no plain JSON object ({error}). Flatten it into plain columns first.") from None
+
+
+def _record(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TableError(f"{where} is no JSON object such as {{'age': 30}}.")
+    return value
+
+
+def _column(name: str, values: list[Any], source: str) -> Any:
+    import pyarrow as pa
+
+    types = {type(value) for value in values if value is not None}
+    if types & {dict, list}:
+        raise TableError(f"Column {name!r} of {source} holds nested values. Flatten it into plain columns first.")
+    if types == {bool}:
+        return pa.array(values, pa.bool_())
+    if types <= {int, float}:
+        try:
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        except OverflowError:
+            raise TableError(f"Column {name!r} of {source} holds a number too large for a float.") from None
+    words = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return pa.array(words, pa.string())
+
+
+# Spreadsheets of Excel and LibreOffice: the first sheet that holds something.
+
+ZIPPED, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_DATES = {datetime.datetime, datetime.date}
+
+
+def looks_like_spreadsheet(raw: bytes) -> bool:
+    return raw.startswith((ZIPPED, OLD))
+
+
+def read_spreadsheet(raw: bytes, source: str, header: bool) -> tuple[list[str], list[list[Any]], list[str]]:
+    """Names as they stand there, columns of cells, and remarks."""
+    with import_extra("excel", "Reading a spreadsheet"):
+        from python_calamine import CalamineError, CalamineWorkbook
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(raw))
+        sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+    except (CalamineError, OSError) as error:
+        raise TableError(f"{source} is neither a table nor a spreadsheet that can be read ({error}).") from None
+    filled = [name for name, rows in sheets.items() if rows]
+    if not filled:
+        raise TableError(f"{source} is empty: none of its sheets holds a cell.")
+    remarks = [f"{source} has {len(filled)} sheets; {filled[0]!r} is read."] if len(filled) > 1 else []
+    rows = sheets[filled[0]]
+    first = [_text(cell) or "" for cell in rows[0]] if header else [f"column {k + 1}" for k in range(len(rows[0]))]
+    return first, [list(cells) for cells in zip(*rows[header:], strict=True)] or [[] for _ in first], remarks
+
+
+def typed_column(cells: list[Any]) -> Any:
+    """An Arrow array of one type, of text if the cells have several."""
+    import pyarrow as pa
+
+    values = [None if cell == "" else cell for cell in cells]
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    if kinds <= {int, float}:
+        return pa.array(values, pa.float64())
+    if kinds and kinds <= _DATES:
+        return pa.array([value and datetime.datetime(*value.timetuple()[:6]) for value in values], pa.timestamp("us"))
+    return pa.array([_text(value) for value in values], pa.string())
+
+
+def _text(cell: Any) -> str | None:
+    """A cell as it would stand in a text file.
+
+    >>> _text(3.0), _text(True), _text(datetime.date(2024, 1, 31)), _text("")
+    ('3', 'true', '2024-01-31', None)
+    """
+    if cell is None or cell == "":
+        return None
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)

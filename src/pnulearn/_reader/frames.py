@@ -1,0 +1,93 @@
+"""Tables as people have them: files, data frames of any library, Arrow streams, and a column of labels beside them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pnulearn._reader.batches import Batches, Reading
+from pnulearn._reader.errors import TableError, need_arrow, refuse_doubled
+from pnulearn._reader.table import Table
+
+SOURCE = "the data frame"
+LABEL = "label"  # the name of labels that have none
+
+
+def open_data(data: Any, reading: Reading, large: int) -> Table | Batches:
+    """A table, in batches if it stands in files of more than so many bytes.
+
+    Parameters
+    ----------
+    data : path, paths, Table or data frame
+        Paths may be patterns; all else is what `as_table` takes.
+    reading : Reading
+        How cells of files are written.
+    large : int
+        Bytes of all files from which on they are read in batches.
+    """
+    if not is_paths(data):
+        return data if isinstance(data, Batches) else as_table(data)
+    batches = Batches.of(data, reading, large)
+    return batches if batches.is_streamed else batches.whole()
+
+
+def is_paths(data: Any) -> bool:
+    """Whether this names files."""
+    if isinstance(data, str | os.PathLike):
+        return True
+    return isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(one, str | os.PathLike) for one in data)
+
+
+def as_table(data: Any) -> Table:
+    """A table from pandas, polars, Arrow, DuckDB or anything else that gives an Arrow stream; a `Table` stays as it is.
+
+    Parameters
+    ----------
+    data : Table, data frame, lazy frame or relation
+        With named columns.
+    """
+    if isinstance(data, Table):
+        return data
+    need_arrow()
+    import pyarrow as pa
+
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        refuse_doubled(SOURCE, map(str, data.columns))
+        cells = pa.Table.from_pandas(data, preserve_index=False)
+    elif isinstance(data, pa.Table):
+        cells = data
+    elif hasattr(data, "collect") and hasattr(data, "collect_schema"):  # a lazy frame of polars
+        return as_table(data.collect())
+    elif hasattr(data, "__arrow_c_stream__"):
+        cells = _without_views(pa.table(data))
+    elif hasattr(data, "__arrow_c_array__"):
+        cells = pa.Table.from_batches([pa.record_batch(data)])
+    else:
+        raise TableError(
+            f"A model of a table needs a table with named columns, got {type(data).__name__}. Read a file with "
+            "pnulearn.tables.read_table, or pass a data frame; model.classifier takes arrays of features."
+        )
+    refuse_doubled(SOURCE, cells.column_names)
+    return Table(cells, SOURCE)
+
+
+def _without_views(cells: Any) -> Any:
+    """Strings as Arrow's functions take them; polars has views of them."""
+    import pyarrow as pa
+
+    plain = [one.with_type(pa.large_string()) if pa.types.is_string_view(one.type) else one for one in cells.schema]
+    return cells.cast(pa.schema(plain))
+
+
+def with_labels(table: Table, y: Any) -> tuple[Table, str]:
+    """The table with a column of labels that stood beside it, and the column's name."""
+    import pyarrow as pa
+
+    name = str(getattr(y, "name", None) or LABEL)
+    if name in table.names:
+        raise TableError(f"{table.source} has a column {name!r} already, as the labels are called. Rename one of them.")
+    labels = pa.array(y.to_list() if hasattr(y, "to_list") else list(y), from_pandas=True)
+    if len(labels) != table.n_rows:
+        raise TableError(f"There are {len(labels)} labels for {table.n_rows} rows of {table.source}.")
+    cells = table.cells.append_column(name, labels)
+    return Table(cells, table.source, table.reading, table.fingerprint, table.remarks), name

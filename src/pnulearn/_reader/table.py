@@ -1,0 +1,114 @@
+"""A table: cells as they stand in a file, read as columns when asked for; several files as one table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pnulearn._reader.columns import Cells, Column, Kind, stray_cells
+from pnulearn._reader.errors import TableError, suggestion
+
+# A table: cells as they stand in a file, read as columns when asked for.
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """An Arrow table or batch, where it came from, and remarks about how it was read.
+
+    Cells of a text file are strings. `start` is the number of rows before these, if they are part of a larger table.
+    """
+
+    cells: Any
+    source: str
+    reading: Cells = field(default_factory=Cells)
+    fingerprint: str = ""
+    remarks: list[str] = field(default_factory=list)
+    start: int = 0
+    _known: dict[str, Column] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.cells.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.cells.schema.names)
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """All columns, of the kind that they look like."""
+        return {name: self.column(name) for name in self.names}
+
+    def column(self, name: str, kind: Kind | None = None, decimal: str = "") -> Column:
+        """A column of the kind it looks like, or as text or numbers if that is named.
+
+        `decimal` is the mark before decimals for cells that leave it open, such as 1,234.
+        """
+        self.refuse_absent(name)
+        known = self._known.get(name)
+        if known is not None and kind in (None, known.kind) and decimal in ("", known.decimal):
+            return known
+        try:
+            column = self.reading.column(name, self.cells.column(name), kind, decimal)
+        except TableError as error:
+            raise TableError(f"{self.source}: {error}") from None
+        if kind is None:
+            self._known[name] = column
+        return column
+
+    def refuse_absent(self, name: str) -> None:
+        if self.cells.schema.get_field_index(name) < 0:
+            raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
+
+    def numbers(self, name: str, remedy: str, decimal: str = "") -> Column:
+        """A column of numbers; a cell that is something else is named, with the remedy."""
+        column = self.column(name, "number", decimal)
+        if column.is_numeric:
+            return column
+        row = int(stray_cells(column, self.reading.decimal_comma)[0])
+        raise TableError(
+            f"Column {name!r} of {self.source} needs numbers; row {self.start + row + 1} holds {column.values[row]!r}. "
+            + remedy
+        )
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """The cells again as they stood in a text file, so that it can be written back beside its predictions."""
+        for first in range(0, self.n_rows, 10_000):
+            part = Table(self.cells.slice(first, 10_000), self.source, self.reading)
+            yield from zip(*(part._show(name) for name in self.names), strict=True)
+
+    def _show(self, name: str) -> list[str]:
+        import pyarrow as pa
+
+        array = self.cells.column(name)
+        texts = array.to_pylist() if pa.types.is_string(array.type) else self.column(name).texts()
+        return [text or "" for text in texts]
+
+
+# Several files as one table.
+
+
+def stack(tables: Sequence[Table]) -> Table:
+    """Rows of one table below those of another; columns may come in any order and must be the same."""
+    import pyarrow as pa
+
+    first = tables[0]
+    for other in tables[1:]:
+        odd = sorted(set(first.names) ^ set(other.names))
+        if odd:
+            has, lacks = (first, other) if odd[0] in first.names else (other, first)
+            raise TableError(f"{has.source} has a column {odd[0]!r}, {lacks.source} has none. Give all files the same.")
+    try:
+        cells = pa.concat_tables([table.cells.select(first.names) for table in tables], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise TableError(f"{first.source} and the other files do not fit together: {error}.") from None
+    more = f" and {len(tables) - 1} more"
+    return Table(
+        cells,
+        first.source + more,
+        replace(first.reading, decimal_comma=any(table.reading.decimal_comma for table in tables)),
+        hashlib.sha256("".join(table.fingerprint for table in tables).encode()).hexdigest()[:16],
+        [remark for table in tables for remark in table.remarks],
+    )

@@ -1,0 +1,277 @@
+"""Estimates from rows drawn with known, unequal and changing probabilities, and the progress of the labelling."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._intervals.confidence_sequences import confidence_sequence, labels_for_half_width
+from pnulearn.labeling._draws import Sample
+from pnulearn.labeling._learner import HeldOut
+from pnulearn.priors import PriorEstimate
+from pnulearn.priors._resolve import read_share
+
+# Shares over all rows from rows that were drawn with known, unequal and changing chances.
+
+METHOD = "rows labelled with known chances"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with an interval.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end.
+    n_effective : float
+        How many rows drawn at random would tell as much.
+    """
+
+    value: float
+    low: float
+    high: float
+    n_effective: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def state_share(value: float, n_effective: float, n_labels: float, confidence: float) -> Share:
+    """The share with its interval of a confidence sequence, which holds after every label at once.
+
+    >>> print(state_share(0.1, 100, 100, 0.95))
+    0.100 [0.033, 0.214]
+    """
+    value = float(np.clip(value, 0, 1))
+    low, high = confidence_sequence(value, n_effective, n_labels, confidence)
+    return Share(value, low, high, float(n_effective) if n_labels >= 1 and n_effective > 0 else 0.0)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """An unbiased estimate of a mean over all rows, and the coefficients of its draws: its variance is Σ a² var(x)."""
+
+    value: float
+    coefficients: AnyArray
+
+
+def martingale_mean(values: AnyArray, sample: Sample) -> Mean:
+    """Mean over all rows of what has these values in the rows that were drawn."""
+    n_left = sample.n_left
+    before = np.concatenate([[0.0], np.cumsum(values)[:-1]])
+    total = np.arange(len(values)) + n_left
+    z = (before + n_left * values * sample.weight) / total
+    b = 1 / (n_left * np.maximum(n_left - 1, 1e-9))  # the last row leaves nothing open
+    b = b / b.sum()
+    return Mean(float(b @ z), b * n_left / total)
+
+
+def judge_share(sample: Sample, has: AnyArray, confidence: float, population: bool = True) -> Share:
+    """The share of rows that have something, such as an error of a model that was kept from the row.
+
+    Given the share μ, x has the variance μ (κ − μ), κ being the mean weight of rows that have it. Before there are many
+    of them κ leans on the mean weight of all rows, so that none at all are not taken for certainty.
+    """
+    n = len(sample)
+    if not n:
+        return Share(np.nan, 0.0, 1.0, 0.0)
+    has, weight = np.asarray(has, dtype=float), sample.weight
+    mean = martingale_mean(has, sample)
+    of_all = max(float(np.mean(weight**2)), 1.0)
+    kappa = (weight**2 @ has + of_all) / (weight @ has + 1)
+    value = _inside(mean.value, n)
+    squares = float(mean.coefficients @ mean.coefficients)
+    n_effective = (1 - value) / (max(kappa - value, 1 - value if kappa >= 1 else 1e-3) * max(squares, 1e-12))
+    return state_share(mean.value, _of_population(n_effective, sample, population), n, confidence)
+
+
+def judge_class(
+    sample: Sample, code: int, confidence: float, held: HeldOut | None = None, population: bool = True
+) -> Share:
+    """The share of a class over all rows, by labels and, if there are any, guesses while these were held out."""
+    n, is_class = len(sample), sample.codes == code
+    if held is None or not held.trust or not n:
+        return judge_share(sample, is_class, confidence, population)
+    surprise = is_class - held.said[:n, code]
+    mean = martingale_mean(surprise, sample)
+    value = mean.value + float(held.everywhere[:n, code].mean())
+    squares = mean.coefficients**2
+    # one more draw, as far off as a guess can be: models are surest where they have not looked
+    variance = float(squares @ (surprise * sample.weight - mean.value) ** 2 + squares.mean())
+    n_effective = _inside(value, n) * (1 - _inside(value, n)) / variance
+    return state_share(value, _of_population(n_effective, sample, population), n, confidence)
+
+
+def judge_prior(
+    sample: Sample, n_classes: int, confidence: float, held: HeldOut | None = None, population: bool = True
+) -> list[Share]:
+    """The shares of all classes."""
+    return [judge_class(sample, code, confidence, held, population) for code in range(n_classes)]
+
+
+def as_prior(shares: list[Share]) -> PriorEstimate | None:
+    """The shares as a distribution that classifiers take; None before there is anything to go by."""
+    size = float(np.mean([share.n_effective for share in shares]))
+    if not size > 0:
+        return None
+    values = np.array([share.value for share in shares])
+    estimate = PriorEstimate.of_counts(size * values / max(values.sum(), 1e-9))
+    return PriorEstimate(
+        estimate.value, METHOD, estimate.raw, estimate.confidence, estimate.mass, estimate.concentration
+    )
+
+
+def _inside(value: float, n: int) -> float:
+    """A share that so many rows can tell from none and from all."""
+    return float(np.clip(value, 0.5 / (n + 1), 1 - 0.5 / (n + 1)))
+
+
+def _of_population(n_effective: float, sample: Sample, population: bool) -> float:
+    """Evidence about the rows' population, of which all rows of the table are themselves a sample."""
+    n_rows = sample.n_left[0]
+    return 1 / (1 / n_effective + 1 / n_rows) if population else n_effective
+
+
+# How far the labelling has come: what is known, how well, and what more labels would bring.
+
+NEXT = 10  # labels that the forecast is about
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Half-widths of the intervals that are wished for; None for any.
+
+    Parameters
+    ----------
+    error : float or None
+        Of the error.
+    prior : float or None
+        Of every class's share.
+    """
+
+    error: float | None = 0.05
+    prior: float | None = None
+
+    @classmethod
+    def of(cls, wished: float | Goal) -> Goal:
+        """A goal from what a user may say, refused where no interval can be so wide.
+
+        Parameters
+        ----------
+        wished : float or Goal
+            The half-width of the error's interval, or of more.
+        """
+        goal = wished if isinstance(wished, Goal) else cls(error=read_share(wished, "goal"))
+        for width in (goal.error, goal.prior):
+            if width is not None and not 0 < width < 1:
+                raise ValueError(f"A half-width lies between 0 and 1, such as 0.05 for plus or minus 5 %; got {width}.")
+        return goal
+
+
+@dataclass(frozen=True)
+class LabelingProgress:
+    """What is known after so many labels.
+
+    All intervals hold at all times together with the stated confidence: one may look after every label and stop
+    whenever one likes.
+
+    Parameters
+    ----------
+    n_labels : int
+        Answers that say how good the model is: those of rows that were drawn, not labels that were there before.
+    counts : dict
+        Labels of every class, labels from before included.
+    error : Share or None
+        The model's error in the population; None if rows are never drawn at random, so that nothing can be said.
+    prior : dict
+        The share of every class in the population; empty likewise.
+    confidence : float
+        Of the intervals.
+    goal : Goal
+        What is wished for.
+    n_left : int
+        Rows that were neither labelled nor asked.
+    n_more : int or None
+        About how many labels more reach the goal; None if more than all rows that are left.
+    after_ten : float or None
+        The half-width of the error's interval that is expected after ten more labels.
+    model : classifier or None
+        The model that was judged; None as long as it is "always the most frequent class".
+    prior_estimate : PriorEstimate or None
+        The shares as a distribution, as classifiers take it.
+    """
+
+    n_labels: int
+    counts: dict[Hashable, int]
+    error: Share | None
+    prior: dict[Hashable, Share]
+    confidence: float
+    goal: Goal
+    n_left: int = 0
+    n_more: int | None = None
+    after_ten: float | None = None
+    model: Any = field(default=None, repr=False)
+    prior_estimate: PriorEstimate | None = field(default=None, repr=False)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the intervals are as narrow as was wished for."""
+        return self.n_more == 0
+
+    def knowing(
+        self, error: Share, prior: dict[Hashable, Share], prior_estimate: PriorEstimate | None
+    ) -> LabelingProgress:
+        """With what is known of error and shares.
+
+        Parameters
+        ----------
+        error : Share
+            The model's error.
+        prior : dict
+            The share of every class.
+        prior_estimate : PriorEstimate or None
+            The shares as a distribution.
+        """
+        return replace(self, error=error, prior=prior, prior_estimate=prior_estimate).aimed(self.goal)
+
+    def aimed(self, goal: Goal) -> LabelingProgress:
+        """The same knowledge, with what it takes from here to another goal.
+
+        Parameters
+        ----------
+        goal : Goal
+            What is wished for.
+        """
+        more, later = forecast(self, goal)
+        return replace(self, goal=goal, n_more=more, after_ten=later)
+
+
+def forecast(progress: LabelingProgress, goal: Goal) -> tuple[int | None, float | None]:
+    """Labels until the goal is reached (None: never), and the error's half-width after ten more."""
+    n_labels, n_left, error, confidence = progress.n_labels, progress.n_left, progress.error, progress.confidence
+    if not n_labels or error is None:
+        return None, None
+    needs = [
+        labels_for_half_width(share.value, share.n_effective, n_labels, width, confidence, n_left)
+        for width, shares in ((goal.error, [error]), (goal.prior, list(progress.prior.values())))
+        if width is not None
+        for share in shares
+    ]
+    more = None if not needs or None in needs else max(need for need in needs if need is not None)
+    n = n_labels + min(NEXT, n_left)
+    later = state_share(error.value, error.n_effective * n / n_labels, n, confidence)
+    return more, later.half_width

@@ -1,0 +1,255 @@
+"""What the page is told and what it may ask for, as plain data; a thread fits again when there are new answers."""
+
+from __future__ import annotations
+
+import json
+import math
+import traceback
+from threading import Event, Thread
+from typing import Any
+
+from pnulearn.labeling._cells import RowReader
+from pnulearn.labeling._draws import RANDOM, Draw
+from pnulearn.labeling._estimates import Share
+from pnulearn.labeling._labeler import Labeler
+from pnulearn.labeling._strategies import STRATEGIES
+
+# Learning beside the person: a thread that fits again whenever there are new answers.
+
+
+class Refresher:
+    """Keeps a labeler's model and estimates up to date in a thread of its own.
+
+    Parameters
+    ----------
+    labeler : Labeler
+        With `refit_every=0`, so that nobody who labels waits for a fit.
+    """
+
+    def __init__(self, labeler: Labeler) -> None:
+        self.labeler = labeler
+        self.trouble = ""
+        self._wanted, self._stopped = Event(), Event()
+        self._thread = Thread(target=self._run, daemon=True, name="pnulearn-labeling")
+        self.is_busy = False
+
+    def start(self) -> None:
+        """Begin, with what is known already."""
+        self._wanted.set()
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something new."""
+        self._wanted.set()
+
+    def stop(self) -> None:
+        """Wait until the fit under way is done, and end."""
+        self._stopped.set()
+        self._wanted.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while self._wanted.wait() and not self._stopped.is_set():
+            self._wanted.clear()
+            self.is_busy = True
+            try:
+                self.labeler.refresh()
+                self.trouble = ""
+            except Exception as error:  # labelling goes on, and the page says what is wrong
+                self.trouble = f"{type(error).__name__}: {error}"
+                traceback.print_exc()
+            self.is_busy = False
+
+
+# What the page is told and what it may ask for, as plain data.
+
+RESERVED = {"s", "u", "d"}  # skip, undo, don't know
+MOST_POINTS = 300  # of the curve
+LONGEST_NAME = 80
+
+
+class PageState:
+    """Answers to the page's requests.
+
+    Parameters
+    ----------
+    labeler : Labeler
+        The loop.
+    reader : RowReader
+        Shows rows.
+    refresher : Refresher
+        Learns beside the person.
+    title : str
+        The table's name.
+    label : str
+        The column of labels.
+    """
+
+    def __init__(self, labeler: Labeler, reader: RowReader, refresher: Refresher, title: str, label: str) -> None:
+        self.labeler, self.reader, self.refresher = labeler, reader, refresher
+        self.title, self.label = title, label
+
+    def start(self) -> dict[str, Any]:
+        """All that does not change."""
+        names = [str(name) for name in self.labeler.classes]
+        return {
+            "title": self.title,
+            "label": self.label,
+            "classes": [{"name": name, "keys": keys} for name, keys in zip(names, choose_keys(names), strict=True)],
+            "columns": self.reader.columns,
+            "n_rows": self.labeler.n_rows,
+            "confidence": self.labeler.confidence,
+            "strategies": list(STRATEGIES),
+        }
+
+    def next(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The row that somebody should see now.
+
+        Parameters
+        ----------
+        asked : dict
+            With `who`.
+        """
+        return self._show(self.labeler.next(_who(asked)))
+
+    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Enter an answer, and the next row; the answer is on disk before anything is said.
+
+        Parameters
+        ----------
+        asked : dict
+            With `who`, `draw` and `do`: "label" (then with `label`, the class's place), "skip" or "dont_know".
+        """
+        who, draw, do = _who(asked), _whole(asked, "draw"), asked.get("do")
+        if do == "label":
+            self.labeler.answer(self._class(asked), draw, who)
+        elif do == "skip":
+            self.labeler.skip(draw, who)
+        elif do == "dont_know":
+            self.labeler.dont_know(draw, who)
+        else:
+            raise ValueError("An answer is to label, to skip, or that nobody knows.")
+        self.refresher.wake()
+        return self._show(self.labeler.next(who))
+
+    def undo(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Take somebody's last answer back and show its row again.
+
+        Parameters
+        ----------
+        asked : dict
+            With `who`.
+        """
+        draw = self.labeler.undo(_who(asked))
+        if draw is None:
+            raise ValueError("There is nothing to undo.")
+        self.refresher.wake()
+        return self._show(draw)
+
+    def set(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Set the wished width or the mixture.
+
+        Parameters
+        ----------
+        asked : dict
+            With `goal`, a half-width, or `mixture`, shares by name.
+        """
+        if "goal" in asked:
+            self.labeler.aim(_number(asked["goal"]))
+        if isinstance(asked.get("mixture"), dict):
+            self.labeler.mix({str(name): _number(share) for name, share in asked["mixture"].items()})
+            self.refresher.wake()
+        return self.progress()
+
+    def progress(self) -> dict[str, Any]:
+        """What is known, for the panel."""
+        labeler = self.labeler
+        history = labeler.history[-MOST_POINTS:]
+        last = history[-1] if history else None
+        error = None if last is None else last.error
+        return {
+            "counts": list(labeler.counts.values()),
+            "answers": labeler.n_answers,
+            "left": labeler.n_left,
+            "unknown": labeler.n_unknown,
+            "waiting": labeler.n_waiting,
+            "mixture": labeler.shares,
+            "goal": labeler.goal.error,
+            "judging": labeler.is_judging,
+            "busy": self.refresher.is_busy or labeler.is_stale,
+            "trouble": self.refresher.trouble,
+            "labels": 0 if last is None else last.n_labels,
+            "error": _plain(error),
+            "prior": [] if last is None else [_plain(share) for share in last.prior.values()],
+            "more": None if last is None else last.n_more,
+            "after_ten": None if last is None else last.after_ten,
+            "enough": last is not None and last.is_enough,
+            "model": last is not None and last.model is not None,
+            "history": [[past.n_labels, *known.values()] for past in history if (known := _plain(past.error))],
+        }
+
+    def read(self, raw: bytes) -> dict[str, Any]:
+        """A request's body.
+
+        Parameters
+        ----------
+        raw : bytes
+            JSON.
+        """
+        asked = json.loads(raw or b"{}")
+        if not isinstance(asked, dict):
+            raise ValueError("A request is a JSON object.")
+        return asked
+
+    def _class(self, asked: dict[str, Any]) -> Any:
+        place = _whole(asked, "label")
+        if not 0 <= place < len(self.labeler.classes):
+            raise ValueError(f"There is no class number {place}.")
+        return self.labeler.classes[place]
+
+    def _show(self, draw: Draw | None) -> dict[str, Any]:
+        done = {"counts": list(self.labeler.counts.values()), "answers": self.labeler.n_answers}
+        if draw is None:
+            return {"row": None, **done}
+        row = {"draw": draw.number, "row": draw.row, "reason": draw.reason, "random": draw.reason == RANDOM}
+        return {"row": {**row, "probability": draw.probability, "cells": self.reader.cells(draw.row)}, **done}
+
+
+def choose_keys(names: list[str]) -> list[list[str]]:
+    """Keys for every class: its number, and its first letter if no other class or command has it.
+
+    >>> choose_keys(["no", "yes"])
+    [['1', 'n'], ['2', 'y']]
+    """
+    letters = [name.strip()[:1].lower() for name in names]
+    free = [letter.isalpha() and letters.count(letter) == 1 and letter not in RESERVED for letter in letters]
+    return [
+        [*([str(k + 1)] if k < 9 else []), *([letter] if is_free else [])]
+        for k, (letter, is_free) in enumerate(zip(letters, free, strict=True))
+    ]
+
+
+def _who(asked: dict[str, Any]) -> str:
+    who = asked.get("who")
+    if not isinstance(who, str) or not 0 < len(who) <= LONGEST_NAME:
+        raise ValueError("A request says who asks.")
+    return who
+
+
+def _whole(asked: dict[str, Any], name: str) -> int:
+    value = asked.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{name} is a whole number.")
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"A number is needed, got {value!r}.")
+    return float(value)
+
+
+def _plain(share: Share | None) -> dict[str, float] | None:
+    if share is None or not math.isfinite(share.value):
+        return None
+    return {"value": share.value, "low": share.low, "high": share.high}

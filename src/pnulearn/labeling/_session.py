@@ -1,0 +1,344 @@
+"""A labelling session: rows are drawn, shown and answered, by several people at once; the journal is written first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Integral
+from threading import RLock
+from typing import Any
+
+from pnulearn.labeling._draws import DONT_KNOW, PENDING, AnswerLog, Draw, draw_event, read_draw
+from pnulearn.labeling._estimates import Share
+from pnulearn.labeling._journal import Journal, JournalError
+from pnulearn.labeling._pool import Pool
+
+# Who has which row before them: nobody is asked what somebody else is being asked.
+
+PATIENCE = 900.0  # seconds after which a row that somebody was shown is given to whoever asks
+COMES_BACK = 10  # answers after which a skipped row is shown again
+
+
+class PendingDraws:
+    """Draws that wait for an answer, by number.
+
+    Parameters
+    ----------
+    clock : function
+        The time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._free: list[int] = []
+        self._held: dict[int, tuple[str, float]] = {}
+        self._skipped: dict[int, int] = {}
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows that were skipped, or that nobody looks at any more."""
+        return len(self._free) + len(self._skipped)
+
+    def holder(self, number: int) -> str | None:
+        """Who is looking at a draw.
+
+        Parameters
+        ----------
+        number : int
+            The draw.
+        """
+        return self._held.get(number, (None, 0.0))[0]
+
+    def hand_out(self, who: str, n_answers: int, nothing_else: bool = False) -> int | None:
+        """The draw that somebody should see now, or None if a new one is to be made.
+
+        Parameters
+        ----------
+        who : str
+            Who asks.
+        n_answers : int
+            Answers so far, which say when skipped rows come back.
+        nothing_else : bool
+            Whether no other rows are left; then skipped rows come back at once.
+        """
+        own = [number for number, (holder, _) in self._held.items() if holder == who]
+        now = self._clock()
+        late = [number for number, (_, since) in self._held.items() if now - since > PATIENCE]
+        due = [number for number, until in self._skipped.items() if nothing_else or until <= n_answers]
+        number = next(iter([*own, *self._free, *due, *late]), None)
+        if number is not None:
+            self.hold(number, who)
+        return number
+
+    def hold(self, number: int, who: str) -> None:
+        """Somebody is looking at this draw.
+
+        Parameters
+        ----------
+        number : int
+            The draw.
+        who : str
+            Who looks at it.
+        """
+        self.clear(number)
+        self._held[number] = (who, self._clock())
+
+    def release(self, number: int) -> None:
+        """Nobody is looking at this draw; the next one who asks will.
+
+        Parameters
+        ----------
+        number : int
+            The draw.
+        """
+        self.clear(number)
+        self._free.append(number)
+
+    def skip(self, number: int, n_answers: int) -> None:
+        """Put a draw off.
+
+        Parameters
+        ----------
+        number : int
+            The draw.
+        n_answers : int
+            Answers so far.
+        """
+        self.clear(number)
+        self._skipped[number] = n_answers + COMES_BACK
+
+    def clear(self, number: int) -> None:
+        """The draw is answered: it waits no longer.
+
+        Parameters
+        ----------
+        number : int
+            The draw.
+        """
+        self._held.pop(number, None)
+        self._skipped.pop(number, None)
+        if number in self._free:
+            self._free.remove(number)
+
+
+# Rows drawn, shown and answered: in memory, and before that in the journal.
+
+
+class AlreadyAnsweredError(ValueError):
+    """A row that somebody else has answered meanwhile."""
+
+
+class Session:
+    """What was asked of whom and what they said; it knows nothing of models.
+
+    Parameters
+    ----------
+    pool : Pool
+        Where rows are drawn from.
+    classes : sequence
+        What may be answered.
+    """
+
+    def __init__(self, pool: Pool, classes: Sequence[Hashable]) -> None:
+        self.pool, self.classes, self.answer_log = pool, list(classes), AnswerLog()
+        self.lock = RLock()
+        self.journal: Journal | None = None
+        self._pending = PendingDraws()
+        self._answers: list[tuple[int, str]] = []
+
+    @property
+    def n_answers(self) -> int:
+        """Answers so far, "don't know" included."""
+        return len(self._answers)
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows that were skipped, or shown and left."""
+        return self._pending.n_waiting
+
+    @property
+    def answered(self) -> list[tuple[Draw, int]]:
+        """All draws that were answered, with their codes."""
+        with self.lock:
+            pairs = zip(self.answer_log.draws, self.answer_log.codes, strict=True)
+            return [(draw, code) for draw, code in pairs if code != PENDING]
+
+    def next(self, who: str) -> Draw | None:
+        """The row that somebody should see now; None when no row is left.
+
+        Parameters
+        ----------
+        who : str
+            Who asks.
+        """
+        with self.lock:
+            is_empty = not self.pool.left.any()
+            number = self._pending.hand_out(who, self.n_answers, nothing_else=is_empty)
+            if number is not None:
+                return self.answer_log.draws[number]
+            if is_empty:
+                return None
+            draw = self.pool.draw(len(self.answer_log.draws))
+            self._write(draw_event(draw))
+            self._enter(draw)
+            self._pending.hold(draw.number, who)
+            return draw
+
+    def answer(self, label: Hashable, draw: Draw | int | None, who: str) -> None:
+        """Enter the label of a row.
+
+        Parameters
+        ----------
+        label : object
+            One of the classes.
+        draw : Draw, int or None
+            The draw, its number, or None for what `who` is looking at.
+        who : str
+            Who answers.
+        """
+        if label not in self.classes:
+            raise ValueError(f"{label!r} is none of the classes {self.classes}.")
+        self._settle(self.classes.index(label), draw, who, {"event": "answer", "label": label})
+
+    def dont_know(self, draw: Draw | int | None, who: str) -> None:
+        """Enter that nobody can tell the label of a row.
+
+        Parameters
+        ----------
+        draw : Draw, int or None
+            The draw, its number, or None for what `who` is looking at.
+        who : str
+            Who answers.
+        """
+        self._settle(DONT_KNOW, draw, who, {"event": "dont_know"})
+
+    def skip(self, draw: Draw | int | None, who: str) -> None:
+        """Put a row off.
+
+        Parameters
+        ----------
+        draw : Draw, int or None
+            The draw, its number, or None for what `who` is looking at.
+        who : str
+            Who skips it.
+        """
+        with self.lock:
+            number = self._number(draw, who)
+            self._write({"event": "skip", "draw": number})
+            self._pending.skip(number, self.n_answers)
+
+    def undo(self, who: str | None) -> Draw | None:
+        """Take the last answer back and show its row again; None if there is none.
+
+        Parameters
+        ----------
+        who : str, optional
+            Whose last answer; by default the last of all.
+        """
+        with self.lock:
+            mine = [pair for pair in self._answers if who is None or pair[1] == who]
+            if not mine:
+                return None
+            number, by = mine[-1]
+            self._write({"event": "undo", "draw": number})
+            self._take_back(number)
+            for other in [other for other in self.answer_log.pending if self._pending.holder(other) == by]:
+                self._pending.release(other)
+            self._pending.hold(number, by)
+            return self.answer_log.draws[number]
+
+    def remember(self, n_labels: int, error: Share) -> None:
+        """Write down what was known of the error, which can be worked out again and need not be on disk at once.
+
+        Parameters
+        ----------
+        n_labels : int
+            Labels at that time.
+        error : Share
+            What was known.
+        """
+        if self.journal is not None:
+            seen = [error.value, error.low, error.high, error.n_effective]
+            self.journal.append({"event": "progress", "n_labels": n_labels, "error": seen}, durable=False)
+
+    def close(self) -> None:
+        """Let go of the journal."""
+        if self.journal is not None:
+            self.journal.close()
+
+    def replay(self, events: Sequence[Mapping[str, Any]], source: str) -> dict[int, Share]:
+        """Go through the events of a journal after its first line; rows that were shown and left wait for anybody.
+
+        What was known of the error is returned, by the number of labels at that time.
+
+        Parameters
+        ----------
+        events : sequence of mappings
+            What happened.
+        source : str
+            Where it is written, for messages.
+        """
+        known: dict[int, Share] = {}
+        for line, event in enumerate(events, start=2):
+            try:
+                if event["event"] == "progress":
+                    known[int(event["n_labels"])] = Share(*map(float, event["error"]))
+                else:
+                    self._replay(event)
+            except (KeyError, IndexError, TypeError, ValueError) as error:
+                place = f"Line {line} of {source}"
+                raise JournalError(f"{place} does not follow from the lines before it ({error}).") from None
+        for number in self.answer_log.pending:
+            self._pending.release(number)
+        return known
+
+    def _replay(self, event: Mapping[str, Any]) -> None:
+        number, who = int(event.get("draw", -1)), event.get("by", "")
+        if event["event"] == "draw":
+            draw = read_draw(event)
+            if draw.number != len(self.answer_log.draws) or not self.pool.left[draw.row]:
+                raise ValueError(f"draw {draw.number} of row {draw.row} is out of order")
+            self._enter(draw)
+        elif event["event"] == "answer":
+            self._note(number, self.classes.index(event["label"]), who)
+        elif event["event"] == "dont_know":
+            self._note(number, DONT_KNOW, who)
+        elif event["event"] == "undo":
+            self._take_back(number)
+
+    def _enter(self, draw: Draw) -> None:
+        self.answer_log.add(draw)
+        self.pool.take(draw.row)
+
+    def _settle(self, code: int, draw: Draw | int | None, who: str, event: dict[str, Any]) -> None:
+        with self.lock:
+            number = self._number(draw, who)
+            drawn = self.answer_log.draws[number]
+            if self.answer_log.codes[number] != PENDING:
+                raise AlreadyAnsweredError(f"Row {drawn.row + 1} has been answered already.")
+            reason = {"draw": number, "row": drawn.row, "probability": drawn.probability, "reason": drawn.reason}
+            self._write({**event, **reason, "by": who})
+            self._note(number, code, who)
+
+    def _note(self, number: int, code: int, who: str) -> None:
+        self.answer_log.codes[number] = code
+        self._answers.append((number, who))
+        self._pending.clear(number)
+
+    def _take_back(self, number: int) -> None:
+        self.answer_log.codes[number] = PENDING
+        self._answers = [pair for pair in self._answers if pair[0] != number]
+
+    def _number(self, draw: Draw | int | None, who: str) -> int:
+        number = draw.number if isinstance(draw, Draw) else draw
+        if number is None:
+            number = next((n for n in self.answer_log.pending if self._pending.holder(n) == who), None)
+        if number is None:
+            raise ValueError(f"No row is waiting for an answer{f' of {who}' if who else ''}: call next() first.")
+        if not isinstance(number, Integral) or not 0 <= number < len(self.answer_log.draws):
+            raise ValueError(f"draw={draw!r} is no draw of this labelling: pass what next() returned, or its number.")
+        return number
+
+    def _write(self, event: dict[str, Any]) -> None:
+        if self.journal is not None:
+            self.journal.append(event)

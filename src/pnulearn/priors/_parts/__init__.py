@@ -1,1 +1,0 @@
-"""What several prior estimators share."""

@@ -1,0 +1,48 @@
+"""The share of positives as the least slope of the ROC curve of P against U (Blanchard, Lee, Scott 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import dkw_half_width
+from pnulearn._parameters import parameters
+from pnulearn.priors._groups import Group
+from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled, tail_shares
+
+
+@parameters
+class ROCPrior(PositiveUnlabeledPrior):
+    """κ = min over t of (q_U(t) + ε_U) / (q_P(t) − ε_P), with q the share of rows scoring at least t.
+
+    The widths ε_n = sqrt(log(4/δ) / (2n)) make it an upper bound with probability 1 − δ, which is why it is only
+    close to the prior when P and U are large. `classifier` scores P against U; kernel ridge candidates by default.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Scores the rows, held out; kernel ridge candidates by default.
+    delta : float
+        δ, the probability with which the bound may fail.
+    """
+
+    method = "roc"
+    limits: ClassVar = {"delta": (0, 1, False)}
+
+    classifier: Any = field(default=None, kw_only=False)
+    delta: float = 0.1
+
+    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
+        scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+        slack_labeled, slack_unlabeled = (dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
+
+        def least_slope(*shares: AnyArray) -> AnyArray:
+            q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
+            room = q_labeled - slack_labeled
+            slope = np.where(room > 0, (q_unlabeled + slack_unlabeled) / np.where(room > 0, room, 1), np.inf)
+            return np.minimum(slope.min(axis=0), 1)
+
+        return least_slope

@@ -1,0 +1,174 @@
+"""The pictures of a report as inline SVG that takes its colours from the page, in light and in dark."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn.advice import Advice
+from pnulearn.plots import (
+    BandwidthDisplay,
+    EffectDisplay,
+    ImportanceDisplay,
+    PriorDisplay,
+    RiskSurfaceDisplay,
+    ScoreDisplay,
+    VarianceRatioDisplay,
+)
+from pnulearn.plots._style import COLORS
+from pnulearn.report._findings import Findings
+
+Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # how to draw it, inches, title
+MOST_COLUMNS = 12
+INK = "#123456"  # stands for the colour of the page's text until the SVG is finished
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pnulearn",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
+    "legend.labelcolor": INK,
+}
+
+
+def draw_figures(findings: Findings) -> dict[str, str]:
+    """Every picture that the findings allow, by name."""
+    pictures = _column_pictures(findings) | _search_pictures(findings) | _two_class_pictures(findings)
+    if findings.ablations:
+        height = 0.9 + 0.45 * len(findings.ablations)
+        pictures["ablations"] = (
+            lambda ax: _draw_ablations(findings, ax),
+            (5.2, height),
+            "Models without some ingredient",
+        )
+    return {name: as_svg(name, *picture) for name, picture in pictures.items()}
+
+
+def _column_pictures(findings: Findings) -> dict[str, Picture]:
+    found = findings.columns
+    height = 0.9 + 0.34 * min(len(found.importances), MOST_COLUMNS)
+    importance = ImportanceDisplay(found.importances)
+    pictures: dict[str, Picture] = {
+        "importance": (lambda ax: importance.plot(ax, most=MOST_COLUMNS), (5.2, height), "Importance of columns")
+    }
+    for place, effect in enumerate(found.effects, 1):
+        pictures[f"effect-{place}"] = (EffectDisplay(effect).plot, (3.6, 2.7), f"Effect of column {place}")
+    return pictures
+
+
+def _search_pictures(findings: Findings) -> dict[str, Picture]:
+    classifier = findings.fitted.model.classifier
+    if not isinstance(classifier, PNUClassifier):
+        return {}
+    pictures: dict[str, Picture] = {
+        "search": (lambda ax: RiskSurfaceDisplay.from_estimator(classifier, ax=ax), (5.2, 4.0), "Validation risk")
+    }
+    if len(classifier.search_.bandwidths) > 1:
+        draw = partial(BandwidthDisplay.from_estimator, classifier)
+        pictures["bandwidth"] = (lambda ax: draw(ax=ax), (5.2, 3.0), "Bandwidths")
+    return pictures
+
+
+def _two_class_pictures(findings: Findings) -> dict[str, Picture]:
+    classifier, codes = findings.fitted.model.classifier, findings.fitted.codes
+    if len(classifier.classes_) > 2:
+        return {}
+    share = float(np.mean(codes[codes >= 0] == 1))
+    prior = PriorDisplay(classifier.prior_, classifier.prior_interval_, share, classifier.prior_estimate_)
+    pictures: dict[str, Picture] = {
+        "prior": (prior.plot, (5.2, 1.6 if prior.mass is None else 2.6), "Class prior"),
+        "scores": (ScoreDisplay.from_codes(codes, findings.scores).plot, (5.2, 3.3), "Scores"),
+    }
+    if len(findings.thresholds) > 1:
+        pictures["thresholds"] = (lambda ax: _draw_thresholds(findings, ax), (5.6, 3.0), "Precision and recall")
+    if findings.over_prior:
+        pictures["over-prior"] = (lambda ax: _draw_over_prior(findings, ax), (5.2, 2.6), "Error over the prior")
+    if findings.advice is not None:
+        pictures["help"] = (lambda ax: _draw_advice(findings.advice, ax), (5.2, 3.0), "Variance against PN")
+    if findings.bins:
+        pictures["reliability"] = (lambda ax: _draw_bins(findings, ax), (5.2, 4.2), "Reliability")
+    return pictures
+
+
+def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], title: str) -> str:
+    """Draw on fresh axes and return an SVG element whose ids are unique on the page."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.subplots())
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'((?:xlink:)?href="#|url\(#)', rf"\g<1>{name}-", svg)
+    opening = rf'<svg viewBox="\1" role="img" aria-label="{title}">'
+    return re.sub(r'<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, svg, count=1)
+
+
+def _draw_ablations(findings: Findings, ax: Any) -> None:
+    for place, ablation in enumerate(reversed(findings.ablations)):
+        color = COLORS["positive" if ablation.rise.low > 0 else "unlabeled"]
+        ax.plot(
+            [100 * ablation.rise.low, 100 * ablation.rise.high], [place, place], color=color, linewidth=4, alpha=0.45
+        )
+        ax.plot(100 * ablation.rise.value, place, "o", color=color, markersize=8)
+    ax.axvline(0, color=COLORS["unlabeled"], linestyle=":")
+    ax.set_yticks(range(len(findings.ablations)), [ablation.name for ablation in reversed(findings.ablations)])
+    ax.set(ylim=(-0.6, len(findings.ablations) - 0.4), xlabel="errors more than this model, in points")
+
+
+def _draw_thresholds(findings: Findings, ax: Any) -> None:
+    lines = findings.thresholds
+    places = [line.threshold for line in lines]
+    for name, color, style in (("precision", "positive", "o-"), ("recall", "negative", "s-")):
+        found = [getattr(line, name) for line in lines]
+        low, high = [one.low for one in found], [one.high for one in found]
+        ax.fill_between(places, low, high, color=COLORS[color], alpha=0.18, linewidth=0)
+        words = {"precision": "right among those called", "recall": "found of all"}[name]
+        ax.plot(places, [one.value for one in found], style, color=COLORS[color], markersize=4, label=words)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="called positive from this probability on", ylabel="share")
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
+
+
+def _draw_over_prior(findings: Findings, ax: Any) -> None:
+    priors = [point.prior for point in findings.over_prior]
+    ax.plot(priors, [point.error for point in findings.over_prior], "o-", color=COLORS["positive"], label="error")
+    changed = [point.changed for point in findings.over_prior]
+    ax.plot(priors, changed, "s:", color=COLORS["unlabeled"], label="rows to decide otherwise")
+    ax.set(xlim=(0, 1), ylim=(0, None), xlabel="share of positives, if it were this", ylabel="share of rows")
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _draw_advice(advice: Advice | None, ax: Any) -> None:
+    assert advice is not None
+    VarianceRatioDisplay.from_counts(
+        advice.prior,
+        advice.n_positive,
+        advice.n_negative,
+        advice.n_unlabeled,
+        error_rates=advice.error_rates,
+        ax=ax,
+    )
+
+
+def _draw_bins(findings: Findings, ax: Any) -> None:
+    known = [(b.said, b.found) for b in findings.bins if b.found is not None]
+    ax.plot([0, 1], [0, 1], color=COLORS["unlabeled"], linestyle=":", label="perfect")
+    ax.plot(*zip(*known, strict=True), "o-", color=COLORS["positive"], label="this model")
+    ax.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="probability said", ylabel="share of positives found")
+    ax.legend(frameon=False)

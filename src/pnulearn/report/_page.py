@@ -1,0 +1,284 @@
+"""From findings to one HTML page: every value passes through the template's escaping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pnulearn._estimators.auto import AutoPNU
+from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._extras import import_extra
+from pnulearn._files.outputs import REPORT, Output, check_outputs
+from pnulearn._files.writing import write_atomically
+from pnulearn._kernels.registry import KERNELS
+from pnulearn.inspection._importance import ColumnImportance
+from pnulearn.report._ablation import ALONE, Ablation
+from pnulearn.report._findings import PRICES, Findings, cheapest, investigate
+from pnulearn.report._rows import AT_RANDOM
+from pnulearn.tables._model import Fitted
+from pnulearn.tables._verdict import Verdict, percent
+
+# What figures of a report show, in sentences that are no stronger than the evidence.
+
+FEW = 3
+SAME = 0.05  # points
+INSTEAD = {
+    "labels alone": "here labels alone do better, so pass --risk pn, and doubt the prior.",
+    "labels and prior": "here the unlabelled rows do harm, so pass --risk pn.",
+    "without averaging": "here averaging does harm; in Python pass selection='best'.",
+}
+
+
+def say_columns(importances: Sequence[ColumnImportance]) -> str:
+    """Which columns the model needs."""
+    sure = [one for one in importances if one.rise.low > 0]
+    if not sure:
+        first = importances[0]
+        return (
+            f"Of no single column can these labels tell that the model needs it. Its decisions hang most on "
+            f"{first.column!r}: shuffled, {100 * first.changed:.0f} % of the rows would be decided otherwise."
+        )
+    named = [f"{one.column!r} ({100 * one.rise.value:+.0f} points of error without it)" for one in sure[:FEW]]
+    rest = len(importances) - len(sure)
+    others = f" Of the other {rest} columns it cannot be told that they matter." if rest else ""
+    return f"Most important: {', '.join(named)}.{others}"
+
+
+def say_ablations(ablations: Sequence[Ablation]) -> str:
+    """What each ingredient brought, in the order of the ablations."""
+    return " ".join(_say_ablation(ablation) for ablation in ablations)
+
+
+def _say_ablation(ablation: Ablation) -> str:
+    learner = ablation.name.removesuffix(ALONE)
+    words = {
+        "labels alone": "A supervised model of the labelled rows alone",
+        "labels and prior": "Told the shares of the classes as well, it",
+        "without averaging": "The single best candidate instead of the average of all",
+    }.get(ablation.name, f"The {learner} alone")
+    value, low, high = (100 * part for part in (ablation.rise.value, ablation.rise.low, ablation.rise.high))
+    if low <= 0 <= high:
+        if abs(value) < SAME:
+            return f"{words} errs as often as this model, give or take ({low:+.1f} to {high:+.1f} points)."
+        gap = f"{abs(value):.1f} points {'more' if value >= 0 else 'less'} often"
+        return f"{words} errs {gap} than this model, which chance alone could explain ({low:+.1f} to {high:+.1f})."
+    if low > 0:
+        pays = "this ingredient pays" if ablation.name in INSTEAD else "the average pays"
+        return f"{words} errs {value:.1f} points more often ({low:+.1f} to {high:+.1f}): {pays}."
+    instead = INSTEAD.get(ablation.name, f"here the average does harm, so pass --learner {learner}.")
+    return f"{words} errs {-value:.1f} points less often ({low:+.1f} to {high:+.1f}): {instead}"
+
+
+# From findings to one HTML page: every value passes through the template's escaping.
+
+MOST_CANDIDATES = 10
+SPACE = "\N{NO-BREAK SPACE}"
+CONTENTS = {
+    "mistakes-section": "Right and wrong",
+    "columns-section": "Columns",
+    "line-section": "Where to draw the line",
+    "ablations-section": "What each ingredient brought",
+    "rows-section": "Examples",
+    "label-section": "What to label next",
+    "prior-section": "How large the classes are",
+    "trust-section": "Scores and probabilities",
+    "data-section": "Data and columns",
+    "search-section": "How it was found",
+    "cost-section": "Reproduce",
+}
+
+
+def write_report(fitted: Fitted, path: str | Path, *, verdict: Verdict | None = None, overwrite: bool = False) -> None:
+    """Write the report about a fitted model; the old file stays until the new one is complete.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The model with its rows, as `TableClassifier.fitted_` has it.
+    path : str or Path
+        The file. One that holds a report is replaced.
+    verdict : Verdict, optional
+        What the model is worth, if that is known already.
+    overwrite : bool
+        Replace a file that holds anything else, too.
+    """
+    check_outputs(Output(path, REPORT), overwrite=overwrite)
+    page = render(investigate(fitted, verdict)).encode()
+    write_atomically(path, lambda file: file.write(page))
+
+
+def render(findings: Findings) -> str:
+    """The page as text."""
+    with import_extra("report", "A report"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+
+        from pnulearn.report._figures import draw_figures
+
+        figures = draw_figures(findings)
+    environment = Environment(
+        loader=PackageLoader("pnulearn.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "share": _share,
+        "percent": lambda value: percent(value).replace(" ", SPACE),
+        "sureness": lambda value: f"over 99{SPACE}%" if value > 0.99 else percent(value).replace(" ", SPACE),
+        "points": lambda value: f"{100 * value:+.1f}",
+        "whole": "{:,.0f}".format,
+        "figures": lambda value: f"{value:.3g}",
+        "thousands": "{:,}".format,
+    }
+    template = environment.get_template("page.html")
+    return template.render(figures={name: Markup(svg) for name, svg in figures.items()}, **context(findings))
+
+
+def context(findings: Findings) -> dict[str, Any]:
+    """What the template reads, by name."""
+    fitted, model, verdict = findings.fitted, findings.fitted.model, findings.verdict
+    classifier, record = model.classifier, model.record
+    searched = classifier if isinstance(classifier, PNUClassifier) else None
+    rows = sorted(searched.search_.rows(), key=lambda row: -row["weight"]) if searched else []
+    words = {
+        "findings": findings,
+        "verdict": verdict,
+        "tone": "grave" if any(c.grave for c in verdict.concerns) else "careful" if verdict.concerns else "useful",
+        "error": verdict.quality.error if verdict.quality else None,
+        "column_words": say_columns(findings.columns.importances),
+        "ablation_words": say_ablations(findings.ablations),
+        "model": model,
+        "classifier": classifier,
+        "has_bandwidth": searched is not None and KERNELS[searched.kernel].has_bandwidth,
+        "learners": classifier.members_ if isinstance(classifier, AutoPNU) else [],
+        "record": record,
+        "plan": model.plan,
+        "positive": model.classes[1] if len(model.classes) == 2 else None,
+        "n_labeled": sum(record.counts.values()),
+        "groups": _groups(fitted),
+        "columns": _columns(fitted),
+        "candidates": rows[:MOST_CANDIDATES],
+        "n_candidates": len(rows),
+        "bandwidths": _bandwidths(searched) if searched else [],
+        "row_columns": list(findings.rows.unsure[0].cells) if findings.rows.unsure else [],
+        "prior_unknown": any(row.why == AT_RANDOM for row in findings.rows.to_label),
+        "prices": [(price, cheapest(findings.thresholds, price)) for price in PRICES] if findings.thresholds else [],
+        "priors": _priors(model),
+        "quantiles": _quantiles(findings),
+        **_mistakes(findings),
+    }
+    return words | {"contents": [item for item in CONTENTS.items() if _is_there(item[0], words)]}
+
+
+def _is_there(section: str, words: dict[str, Any]) -> bool:
+    """Whether the page has that section."""
+    findings = words["findings"]
+    needed = {
+        "mistakes-section": words["error"],
+        "line-section": len(findings.thresholds) > 1,
+        "ablations-section": findings.ablations,
+        "rows-section": findings.rows.unsure,
+        "label-section": findings.rows.to_label,
+        "trust-section": words["positive"],
+    }
+    return bool(needed.get(section, True))
+
+
+def _mistakes(findings: Findings) -> dict[str, Any]:
+    """What is called what: of a thousand rows for two classes, and by class with intervals."""
+    quality, classes = findings.verdict.quality, findings.fitted.model.classes
+    if quality is None:
+        return {"counts": None, "kinds": [], "confusion": []}
+    kinds = [
+        {"name": name, "called": called, "precision": precision, "recall": recall, "lift": lift}
+        for name, called, precision, recall, lift in zip(
+            classes, quality.called, quality.precision, quality.recall, quality.lift, strict=True
+        )
+    ]
+    confusion = list(zip(classes, findings.fitted.model.classifier.decisions_[:-1].tolist(), strict=True))
+    counts = None if len(classes) > 2 else _of_a_thousand(findings)
+    return {"counts": counts, "kinds": kinds[::-1] if counts else kinds, "confusion": confusion}
+
+
+def _of_a_thousand(findings: Findings) -> dict[str, float]:
+    quality = findings.verdict.quality
+    assert quality is not None
+    share, precision = 1000 * float(findings.verdict.prior.mean), quality.precision[1].value
+    found = share * quality.recall[1].value
+    alarms = found * (1 / precision - 1) if precision else 1000 * quality.called[1]
+    rest = 1000 - share - alarms
+    return {
+        "called": found + alarms,
+        "found": found,
+        "false_alarms": alarms,
+        "missed": share - found,
+        "rest": max(rest, 0.0),
+    }
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}{SPACE}%"
+
+
+def _groups(fitted: Fitted) -> list[dict[str, Any]]:
+    """Rows per class, positive first, then the unlabelled ones."""
+    record = fitted.model.record
+    names = reversed(fitted.model.classes) if len(fitted.model.classes) == 2 else fitted.model.classes
+    groups = [{"name": name, "count": record.counts.get(name, 0), "unlabeled": False} for name in names]
+    rest = record.n_rows - sum(record.counts.values())
+    return [*groups, {"name": "unlabelled", "count": rest, "unlabeled": True}]
+
+
+def _columns(fitted: Fitted) -> list[dict[str, Any]]:
+    """Every column with what was done to it."""
+    plan, table = fitted.model.plan, fitted.table
+    used, fates = plan.kinds, plan.fates
+    return [
+        {"name": name, "fate": fates[name], "missing": int(table.column(name).missing.sum()) if name in used else None}
+        for name in table.names
+    ]
+
+
+def _bandwidths(classifier: Any) -> list[dict[str, Any]]:
+    table = classifier.search_
+    seen = table.columns or [""] * len(table.bandwidths)
+    return [
+        {"columns": columns, "bandwidth": float(b), "risk": float(risk.min()), "weight": float(weight.sum())}
+        for columns, b, risk, weight in zip(seen, table.bandwidths, table.zero_one, table.weight, strict=True)
+    ]
+
+
+def _quantiles(findings: Findings) -> list[dict[str, Any]]:
+    """Scores of P, N and U in three numbers and the share that is called positive."""
+    fitted = findings.fitted
+    if len(fitted.model.classes) != 2:
+        return []
+    names = {1: fitted.model.classes[1], 0: fitted.model.classes[0], -1: "unlabelled"}
+    groups = [(name, findings.scores[fitted.codes == code]) for code, name in names.items()]
+    return [
+        {"name": name, "count": len(g), "quantiles": np.quantile(g, [0.1, 0.5, 0.9]).tolist(), "above": np.mean(g > 0)}
+        for name, g in groups
+        if len(g)
+    ]
+
+
+def _priors(model: Any) -> list[dict[str, Any]]:
+    """The prior of the positive class, or of every class if there are more than two."""
+    classifier = model.classifier
+    low, high = classifier.prior_interval_ or (None, None)
+    if len(model.classes) == 2:
+        return [{"name": model.classes[1], "value": classifier.prior_, "low": low, "high": high}]
+    return [
+        {
+            "name": name,
+            "value": classifier.prior_[k],
+            "low": None if low is None else low[k],
+            "high": None if high is None else high[k],
+        }
+        for k, name in enumerate(model.classes)
+    ]
