@@ -106,11 +106,11 @@ def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], tit
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure.subplots())
+        figure = Figure(figsize=size, layout="constrained", facecolor="none")
+        draw(figure.subplots(subplot_kw={"facecolor": "none"}))
         buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        # savefig would draw everything twice, the first time without output
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
