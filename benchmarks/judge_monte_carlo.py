@@ -24,7 +24,7 @@ from scipy import stats
 
 from pnulearn.losses import LOSSES, Loss, ZeroOne
 from pnulearn.metrics import pnu_auc, pnu_f1, pnu_precision, pnu_recall
-from pnulearn.metrics._risk import choose_mix, judge
+from pnulearn.metrics._risk import choose_mix, estimate_linear_risk
 from pnulearn.metrics._variance import LossSample, loss_pairs
 from pnulearn.risks import pnu, punu
 from pnulearn.theory import Psi
@@ -56,7 +56,7 @@ def estimates(loss: Loss, scores: list[np.ndarray], names: list[str]) -> Iterato
     for name in names:
         eta = choose_mix(samples, PRIOR, MIXES[name]) if MIXES[name] is not None else 0.0
         risk = pnu(PRIOR, eta) if MIXES[name] is not None else punu(PRIOR, 0.3)
-        found = judge(risk, samples, eta, 0.95, kind)
+        found = estimate_linear_risk(risk, samples, eta, 0.95, kind)
         yield found.value, found.stderr, found.low, found.high
 
 

@@ -183,5 +183,5 @@ def test_unfitted_or_many_class_models_are_refused():
     with pytest.raises(TypeError, match="no classes_"):
         make_pnu_scorer(0.3)(SVC(), np.zeros((2, 1)), [0, 1])
     model = GaussianNB().fit(np.arange(6.0)[:, None], [0, 0, 1, 1, 2, 2])
-    with pytest.raises(ValueError, match="knows 3"):
+    with pytest.raises(ValueError, match="the classifier has 3"):
         make_pnu_scorer(0.3)(model, np.zeros((2, 1)), [0, 1])

@@ -1,7 +1,7 @@
 """Intervals and variances in closed form.
 
-Some functions return *distances*, how far the two ends lie below and above the estimate, because intervals of
-independent parts are joined by their distances (`mover`).
+Some functions return *distances*: how far the lower end lies below the estimate and the upper end above it. `mover`
+combines intervals of independent parts by their distances.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
 
 from pnulearn._arrays import AnyArray
 
-BORROWED_ROWS = 5.0  # measured: 2 leaves more bias at ten labels, 10 changes nothing
+BORROWED_ROWS = 5.0  # in simulations, 2 gives more bias with ten labels and 10 gives the same result
 # Which of the pairs (P, N), (P, U), (U, N) the rows of P, N and U are part of.
 PAIRS_OF_SAMPLE = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=float)
-AUC_PSEUDO_ROWS = 0.5  # rows added to every sample, half of them winning all of their pairs and half none
-AUC_FEWER_PSEUDO_ROWS = 0.1  # measured: without them intervals from five labels of each class cover 88 %
-LEAST_SHARE = 0.02  # the variance of an estimated prior is worked out no nearer than this to 0 and 1
+AUC_PSEUDO_ROWS = 0.5  # rows added to every sample: half rank above all others, half below
+AUC_FEWER_PSEUDO_ROWS = 0.1  # in simulations, 95 % intervals from five labels per class cover 88 % without them
+LEAST_SHARE = 0.02  # priors are clipped to [LEAST_SHARE, 1 - LEAST_SHARE] before their variance is computed
 ROUNDING = 1e-9  # relative: weights that differ by less are equal
 
 
 class ClassPrior(Protocol):
-    """What interval formulas read of a class prior; `pnulearn.priors.PriorEstimate` has it."""
+    """Attributes of a class prior that interval formulas use; `pnulearn.priors.PriorEstimate` implements it."""
 
     @property
     def mean(self) -> Any: ...
@@ -40,7 +40,7 @@ class ClassPrior(Protocol):
 
 
 def tail_levels(confidence: float) -> list[float]:
-    """Levels of the two quantiles between which an equal-tailed interval lies.
+    """Quantile levels of an equal-tailed interval.
 
     >>> tail_levels(0.5)
     [0.25, 0.75]
@@ -87,16 +87,17 @@ def jeffreys_distances(share: float, n: float, confidence: float, factor: float 
     share : float
         Observed proportion.
     n : float
-        Rows, or the effective number of rows.
+        Number of rows, or effective sample size.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
     factor : float
-        What the proportion is multiplied by; a negative one exchanges the distances.
+        Multiplier of the proportion; a negative one exchanges the distances.
 
     Notes
     -----
-    Equal-tailed interval of the posterior Beta(½ + errors, ½ + n − errors). The lower end is 0 where no row errs, the
-    upper end 1 where all do. Assumes independent rows; the cover then varies around the nominal one with n and p.
+    Equal-tailed interval of the posterior Beta(½ + errors, ½ + n − errors). The lower end is 0 if the
+    proportion is 0, and the upper end is 1 if it is 1. Assumes independent rows; the coverage oscillates around the
+    nominal level with n and p.
 
     References
     ----------
@@ -121,22 +122,21 @@ def effective_jeffreys_interval(value: float, expected: float, stderr: float, co
     value : float
         The estimate.
     expected : float
-        A smoothed estimate, from which the effective size p (1 − p) / stderr² is worked out.
+        A smoothed estimate p, from which the effective size p (1 − p) / stderr² is computed.
     stderr : float
         Standard error.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Notes
     -----
-    Assumes that the estimate varies as the proportion of so many independent rows would. The ends stay in [0, 1] and
-    enclose the estimate, clipped to [0, 1].
-    With three errors expected in 70 rows 95 % intervals cover in 90 %.
+    Assumes that the estimate is distributed like a binomial proportion with this effective size. The ends lie in [0, 1]
+    and enclose the estimate, clipped to [0, 1]. With three expected errors in 70 rows, 95 % intervals cover 90 %.
 
     References
     ----------
     Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data. Survey Methodology 24. (They take Clopper and Pearson's interval.)
+    estimated from survey data. Survey Methodology 24. (They use the Clopper-Pearson interval.)
 
     Examples
     --------
@@ -159,7 +159,7 @@ def skewed_t_distances(
     Parameters
     ----------
     values : array (rows,)
-        What the mean is taken of.
+        Values that are averaged.
     share : array (rows,)
         Weights of the rows, which sum to one.
     n : float
@@ -167,14 +167,13 @@ def skewed_t_distances(
     stderr : float
         Standard error of the mean.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Notes
     -----
     stderr (t ∓ c) with c = skewness (1 + 2 t²) / (6 √n), the first term of the Edgeworth expansion of Student's
-    statistic: a few rows with great values that were not drawn would have raised the mean. c is kept within ± t / 2.
-    Assumes independent rows with a finite third moment. Of 20 exponential values 95 % intervals cover in 92.2 %, those
-    without the correction in 91.4 %.
+    statistic. c is clipped to ± t / 2. Assumes independent rows with a finite third moment. With 20 exponential values,
+    95 % intervals cover 92.2 %, and 91.4 % without the correction.
 
     References
     ----------
@@ -194,8 +193,8 @@ def mover(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
     Notes
     -----
-    Distances add up in squares, downwards and upwards apart, so that the asymmetry of the parts is kept. Assumes that
-    the parts are independent and that each part's own interval covers.
+    Squared distances add up, separately below and above, so that the asymmetry of the parts is kept. Assumes that the
+    parts are independent and that the interval of each part has its nominal coverage.
 
     References
     ----------
@@ -212,9 +211,9 @@ def mover(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def prior_distances(slope: float, prior: ClassPrior, confidence: float) -> tuple[float, float]:
-    """What an uncertain class prior adds to an estimate that is linear in it, as distances: a part for `mover`.
+    """Contribution of an uncertain class prior to an estimate that is linear in it, as distances for `mover`.
 
-    Assumes that the interval of the prior covers, and that its error is independent of those of the other parts.
+    Assumes that the interval of the prior has its nominal coverage and is independent of the other parts.
     """
     moves = sorted(slope * (end - prior.mean) for end in prior.within(confidence)) if prior.spread else (0.0, 0.0)
     return -min(moves[0], 0.0), max(moves[1], 0.0)
@@ -223,13 +222,13 @@ def prior_distances(slope: float, prior: ClassPrior, confidence: float) -> tuple
 def widen_for_bias(
     value: float, low: float, high: float, most_bias: float, confidence: float
 ) -> tuple[float, float, float]:
-    """An interval that allows for a bias of unknown sign and size: its ends, and the standard deviation that it adds.
+    """Widen an interval for a bias of unknown sign and size; returns its ends and the standard deviation of the bias.
 
     Notes
     -----
-    A bias anywhere between −b and b, all values alike, has the standard deviation b / √3; its Wald interval is joined
-    to the given one by `mover`. Assumes that the bias is independent of the estimate's error. This is how type B
-    uncertainty is treated in metrology.
+    A bias distributed uniformly on [−b, b] has the standard deviation b / √3. Its Wald interval is combined with the
+    given one by `mover`. Assumes that the bias is independent of the sampling error. This is the treatment of type B
+    uncertainty in metrology.
 
     References
     ----------
@@ -248,7 +247,7 @@ def widen_for_bias(
 
 
 def t_half_width(stderr: float, freedom: float, confidence: float) -> float:
-    """Half of the width of Student's t interval with these degrees of freedom."""
+    """Half-width of Student's t interval."""
     return stderr * float(stdtrit(freedom, (1 + confidence) / 2))
 
 
@@ -262,7 +261,7 @@ def welch_freedom(variances: AnyArray, freedoms: AnyArray, total: float | None =
     freedoms : array (samples,)
         Their degrees of freedom, n − 1.
     total : float, optional
-        Variance of the sum, if it has parts beside the means; Σ variances by default.
+        Variance of the sum, if it has further parts. Default: Σ variances.
 
     Returns
     -------
@@ -271,7 +270,7 @@ def welch_freedom(variances: AnyArray, freedoms: AnyArray, total: float | None =
 
     Notes
     -----
-    Assumes independent samples with about normal means.
+    Assumes independent samples with approximately normal means.
 
     References
     ----------
@@ -288,15 +287,15 @@ def borrowed_variance(values: AnyArray, usual: AnyArray) -> float:
     Parameters
     ----------
     values : array (rows,)
-        What the mean is taken of.
+        Values that are averaged.
     usual : array (others,)
-        Values of rows that are drawn from a similar population, usually U. They count as `BORROWED_ROWS` rows.
+        Values of rows from a similar population, usually U. Their total weight is `BORROWED_ROWS` rows.
 
     Notes
     -----
-    A dozen rows with equal values have an estimated variance of zero and are not certain. An empirical Bayes variance:
-    assumes that `usual` rows vary about as much as these. Where differences of few rows all have one sign, t intervals
-    with this variance cover less often than promised: 85 % at twelve rows of which 15 % differ.
+    An empirical Bayes variance, which is positive even if all values are equal. Assumes that `usual` has about the same
+    variance as `values`. If few values differ from zero and all have one sign, t intervals with this variance cover
+    less than the nominal level: 85 % with twelve rows of which 15 % differ.
     """
     share = np.repeat([1.0, BORROWED_ROWS], [len(values), len(usual)])
     share[len(values) :] /= max(len(usual), 1)
@@ -305,21 +304,21 @@ def borrowed_variance(values: AnyArray, usual: AnyArray) -> float:
 
 
 def effective_size(values: AnyArray, share: AnyArray) -> float:
-    """Effective sample size of a weighted mean: rows of equal weight that would leave it as uncertain.
+    """Effective sample size of a weighted mean: number of equally weighted rows that give the same variance.
 
     Parameters
     ----------
     values : array (rows,)
-        What the mean is taken of.
+        Values that are averaged.
     share : array (rows,)
         Weights of the rows, which sum to one.
 
     Notes
     -----
-    Variance of one value over the linearised variance of the mean, Σ share² (value − mean)². It holds however weights
-    and values are related; Kish's 1 / Σ share² assumes that they are not. Two pseudo-rows, one at either end of the
-    values, have the greatest weight seen: a few rows without an error do not prove that errors have small weights.
-    Assumes independent rows.
+    Variance of one value over the linearised variance of the mean, Σ share² (value − mean)². It is valid if
+    weights and values are correlated; Kish's 1 / Σ share² assumes that they are not. Two pseudo-observations, at the
+    minimum and the maximum of the values, get the largest observed weight; this guards against small samples in which
+    errors have small weights by chance. Assumes independent rows.
 
     References
     ----------
@@ -337,12 +336,12 @@ def effective_size(values: AnyArray, share: AnyArray) -> float:
 
 
 def cluster_design_effect(values: AnyArray, share: AnyArray, group: AnyArray) -> float:
-    """Design effect of clusters, at least 1: by how much similar rows within groups increase the variance of a mean.
+    """Design effect of clusters, at least 1: how much correlation within groups increases the variance of a mean.
 
     Notes
     -----
-    Cluster-robust over row-wise variance: Σ over groups of (Σ share (value − mean))² over Σ share² (value − mean)²,
-    times g / (g − 1) for g groups. Assumes independent groups.
+    Ratio of cluster-robust to row-wise variance: Σ over groups of (Σ share (value − mean))² over Σ share² (value −
+    mean)², times g / (g − 1) for g groups. Assumes independent groups.
 
     References
     ----------
@@ -362,14 +361,14 @@ def cluster_design_effect(values: AnyArray, share: AnyArray, group: AnyArray) ->
 
 
 def delong_covariance(wins: Sequence[AnyArray], pseudo_rows: float) -> AnyArray:
-    """DeLong's covariance (3, 3) of the shares of pairs (P, N), (P, U) and (U, N) that their first row wins.
+    """DeLong's covariance (3, 3) of the shares of pairs (P, N), (P, U) and (U, N) whose first row scores higher.
 
     Parameters
     ----------
     wins : sequence of three arrays (rows, 3)
-        For every row of P, N and U, the share of its pairs of each kind that the first row of the pair wins.
+        For every row of P, N and U, the share of its pairs of each kind whose first row scores higher.
     pseudo_rows : float
-        Weight of two rows added to every sample, one that wins all of its pairs and one that wins none.
+        Total weight of two rows added to every sample, one that ranks above all others and one below.
 
     Notes
     -----
@@ -395,8 +394,9 @@ def delong_covariance(wins: Sequence[AnyArray], pseudo_rows: float) -> AnyArray:
 def auc_stderr(weights: AnyArray, wins: Sequence[AnyArray]) -> float:
     """Standard error of a weighted sum of the three shares of pairs, by DeLong's covariance.
 
-    Five rows in nearly perfect order vary little, and in perfect order not at all, without being certain: a few
-    pseudo-rows count where they add variance, more where the rows alone have none.
+    If few rows are ranked almost perfectly, the plain estimate is too small, and it is zero for a perfect ranking. A
+    small weight of pseudo-observations is used if it increases the variance, a larger one if the plain variance is
+    zero.
     """
     seen, smoothed, most = (
         float(weights @ delong_covariance(wins, pseudo) @ weights)
@@ -406,10 +406,10 @@ def auc_stderr(weights: AnyArray, wins: Sequence[AnyArray]) -> float:
 
 
 def auc_interval(value: float, stderr: float, n_labels: int, confidence: float) -> tuple[float, float]:
-    """Logit interval of an AUC, which encloses the estimate even where that lies outside [0, 1].
+    """Logit interval of an AUC, widened to contain the estimate even if that lies outside [0, 1].
 
-    The centre is kept one standard error, and at least half a labelled row, away from 0 and 1, where the logit scale
-    ends. Assumes what `logit_interval` does; near 1 that is too pessimistic.
+    The centre is clipped to at least one standard error, and at least 0.5 / n_labels, from 0 and 1, where the logit is
+    infinite. Same assumptions as `logit_interval`. Conservative near 1.
     """
     edge = max(stderr, 0.5 / n_labels)
     low, high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)
@@ -422,18 +422,18 @@ def ratio_deviation(prior: float, variances: AnyArray, gap: float, sizes: AnyArr
     Parameters
     ----------
     prior : float
-        The estimate.
+        The estimated prior.
     variances : array (3,)
         Variances of the means over N, P and U.
     gap : float
         mean_P − mean_N.
     sizes : array (2,)
-        Rows of N and P.
+        Numbers of rows of N and P.
 
     Notes
     -----
-    The second term is added because held-out rows are scored by models that lack them, which moves the ratio by about
-    one row of n in either class. Assumes independent samples and a gap that is large against its error.
+    The term 1 / n² per class is added because held-out rows are scored by models fitted without them, which shifts the
+    ratio by about one row of n. Assumes independent samples and a gap that is large relative to its standard error.
 
     References
     ----------
@@ -452,7 +452,7 @@ def ratio_deviation(prior: float, variances: AnyArray, gap: float, sizes: AnyArr
 
 
 def mixture_z(values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: float) -> tuple[float, float] | None:
-    """z test of a class prior: the prior that agrees with the means of P, N and U, and the distance in standard errors.
+    """z test of a class prior: the prior estimated from the means of P, N and U, and |z|.
 
     Parameters
     ----------
@@ -466,12 +466,12 @@ def mixture_z(values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: fl
     Returns
     -------
     (float, float) or None
-        None if a sample has fewer than two rows or the function does not tell the classes apart.
+        Estimated prior and |z|. None if a sample has fewer than two rows or the function does not separate the classes.
 
     Notes
     -----
-    C = mean_U − θ mean_P − (1 − θ) mean_N has mean zero under the right θ. Its variance allows for one row more or less
-    in either class, as `ratio_deviation` does. Assumes that labelled rows are typical of their classes.
+    C = mean_U − θ mean_P − (1 − θ) mean_N has mean zero under the true θ. Its variance includes the same 1 / n² terms
+    as `ratio_deviation`. Assumes that labelled rows are random samples of their classes.
 
     Examples
     --------
@@ -500,9 +500,9 @@ def _weighted_mean(values: AnyArray, weight: AnyArray) -> tuple[float, float]:
 
 
 def power_of_z_test(difference: float, variance: float, confidence: float) -> float:
-    """Probability that a Wald interval of that confidence lies on the right side of zero (two-sided z test).
+    """Power of a two-sided z test: probability that the Wald interval lies on the correct side of zero.
 
-    Assumes a normal estimate; the negligible probability of the wrong side is left out.
+    Assumes a normal estimate and neglects the probability of the wrong side.
 
     >>> round(power_of_z_test(2.8, 1.0, 0.95), 2)
     0.8
@@ -511,9 +511,9 @@ def power_of_z_test(difference: float, variance: float, confidence: float) -> fl
 
 
 def dkw_half_width(n: float, level: float) -> float:
-    """Dvoretzky-Kiefer-Wolfowitz band: how far an empirical distribution function may be from the true one, anywhere.
+    """Half-width of the Dvoretzky-Kiefer-Wolfowitz band around an empirical distribution function.
 
-    Holds with probability 1 − level at least, for every n. Assumes independent rows.
+    The band contains the true function with probability at least 1 − level, for every n. Assumes independent rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Confidence sequences: intervals that hold at all sample sizes at once, so that one may look after every label."""
+"""Confidence sequences: intervals that are valid at all sample sizes simultaneously (anytime-valid)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import rel_entr
 
-TUNED_FOR = 10.0  # n₀: the interval is narrowest, for its level, at about eight times as many rows
+TUNED_FOR = 10.0  # n₀: the interval is tightest at about 8 n₀ rows
 TINY = 1e-12
 
 
 def mixture_bound(n: float, confidence: float) -> float:
-    """What n kl(μ̂, μ) stays below for every n at once, with that probability.
+    """Upper bound of n kl(μ̂, μ) that holds for all n simultaneously with probability `confidence`.
 
     >>> round(mixture_bound(100, 0.95), 2)
     4.61
@@ -22,24 +22,25 @@ def mixture_bound(n: float, confidence: float) -> float:
 
 
 def confidence_sequence(value: float, n_effective: float, n_labels: float, confidence: float) -> tuple[float, float]:
-    """Robbins' normal-mixture confidence sequence of a share, with the binomial's divergence.
+    """Robbins' normal-mixture confidence sequence for a proportion, with the binomial KL divergence.
 
     Parameters
     ----------
     value : float
         The estimate μ̂, in [0, 1].
     n_effective : float
-        How many rows drawn at random would tell as much.
+        Effective sample size: number of random rows with the same variance.
     n_labels : float
-        Labelled rows, which say how often one may have looked.
+        Number of labelled rows so far.
     confidence : float
-        That all intervals of the sequence hold together.
+        Simultaneous confidence level of all intervals of the sequence.
 
     Notes
     -----
-    All μ with  n kl(μ̂, μ) ≤ (1 + n₀ / n) (log 1/α + ½ log(1 + n / n₀)).  Robbins' bound mixes normal likelihood ratios;
-    (μ̂ − μ)² / (2 μ (1 − μ)) is replaced by the Kullback-Leibler divergence kl of two binomial shares, which is equal to
-    second order and right near 0 and 1. Assumes that the sum of errors is a martingale; the bound is asymptotic.
+    All μ with  n kl(μ̂, μ) ≤ (1 + n₀ / n) (log 1/α + ½ log(1 + n / n₀)).  Robbins' bound mixes normal likelihood
+    ratios; (μ̂ − μ)² / (2 μ (1 − μ)) is replaced by the Kullback-Leibler divergence kl of two binomial shares, which
+    agrees to second order and remains accurate near 0 and 1. Assumes that the sum of errors is a martingale; the bound
+    is asymptotic.
 
     References
     ----------
@@ -68,9 +69,9 @@ def confidence_sequence(value: float, n_effective: float, n_labels: float, confi
 def labels_for_half_width(
     value: float, n_effective: float, n_labels: int, half_width: float, confidence: float, most: int
 ) -> int | None:
-    """How many more labels make the interval of the sequence that narrow; None if more than `most`.
+    """Number of further labels for this half-width of the confidence sequence; None if more than `most`.
 
-    Assumes that the estimate stays where it is and that new labels tell as much as those so far.
+    Assumes that the estimate and the effective sample size per label do not change.
     """
     if n_effective <= 0:
         return None

@@ -1,6 +1,6 @@
-"""Posterior draws by Dirichlet weights, and the intervals and bands that are read off them.
+"""Posterior draws with Dirichlet weights, and intervals and bands computed from them.
 
-Arrays of draws have the estimate in row 0 and the draws below it. The same rows always have the same draws.
+Arrays of draws hold the estimate in row 0 and the draws below. The seed is fixed, so results are reproducible.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pnulearn._intervals.closed_forms import ClassPrior, tail_levels
 
 SEED = 0
 JEFFREYS = 0.5  # pseudo-counts of Jeffreys' prior
-N_PRIORS = 25  # quantiles that stand for an uncertain class prior
+N_PRIORS = 25  # quantiles that represent an uncertain class prior
 N_SCORE_DRAWS, N_CONFUSION_DRAWS, N_DECISION_DRAWS = 1000, 2000, 4000
 MOST_THRESHOLDS = 200
-# The estimated best threshold is the luckiest of many, so others are left out only if they are worse at a stricter
-# level than one test would need. Measured on phoneme and spambase: at 1/2 the set covers .95 and .6 in the worst of 36
-# cells, at 1/5 .98 and .83, at 1/10 .99 and .93.
+# The estimated best threshold is selected among many (winner's curse), so others are excluded only at a stricter level
+# than a single test needs. Coverage on phoneme and spambase, average and worst of 36 cells: 1/2 gives .95 and .6, 1/5
+# gives .98 and .83, 1/10 gives .99 and .93.
 STRICTER_LEVEL = 1 / 10
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Weightings of a sample's rows: column 0 is the data, the others are bootstrap replicates.
+    """Row weights of a sample: column 0 holds the data, the other columns bootstrap replicates.
 
     Parameters
     ----------
@@ -43,23 +43,23 @@ class RowWeights:
 
 
 def bayesian_bootstrap(weight: AnyArray, n_bootstrap: int, rng: np.random.Generator) -> RowWeights:
-    """Bayesian bootstrap of one sample: Dirichlet weights instead of counts, so that no row is drawn twice.
+    """Bayesian bootstrap of one sample: Dirichlet weights instead of multinomial counts.
 
     Parameters
     ----------
     weight : array (rows,)
         Weights of the rows.
     n_bootstrap : int
-        Replicates.
+        Number of replicates.
     rng : Generator
-        Source of randomness.
+        Random number generator.
 
     Notes
     -----
     A row of weight w counts as w copies: its draw is a Gamma(w) variable, the sum of w standard exponentials, and two
     random picks from it are the same copy with probability 1/w in the data and 2/(w + 1) in a replicate. Weights below
-    one are not counts; they scale a single draw. Assumes independent rows. Samples P, N and U are resampled apart,
-    because their sizes carry no information.
+    one are not counts; they scale a single draw. Assumes independent rows. P, N and U are resampled separately, because
+    their sizes are fixed by design.
 
     References
     ----------
@@ -75,7 +75,7 @@ def bayesian_bootstrap(weight: AnyArray, n_bootstrap: int, rng: np.random.Genera
 
 
 def robust_deviation(replicates: AnyArray) -> float:
-    """Standard deviation of a normal distribution with the same central 68 %: ratios have heavy tails."""
+    """Half of the central 68 % range: a standard deviation that is robust to the heavy tails of ratios."""
     low, high = np.quantile(replicates, [0.16, 0.84])
     return float(high - low) / 2
 
@@ -90,9 +90,9 @@ def dirichlet_concentration(shares: AnyArray, replicates: AnyArray) -> float:
 
 
 def percentile_interval(draws: AnyArray, confidence: float) -> tuple[AnyArray, AnyArray]:
-    """Percentile interval of draws (first axis), moved outwards where need be to enclose the estimate in row 0.
+    """Percentile interval of draws (first axis), widened if needed to contain the estimate in row 0.
 
-    Covers as often as the draws are right: they must be centred on the estimate and vary as it does.
+    Assumes that the draws are centred on the estimate and have its sampling variance.
 
     References
     ----------
@@ -107,9 +107,9 @@ def recentered_interval(draws: FloatArray, confidence: float) -> tuple[float, fl
 
     Notes
     -----
-    Pseudo-rows at both ends of the scores pull draws of areas down; they are moved half of the way back to the
-    estimate. Measured on phoneme: 95 % intervals of average precision cover .96 and .97 (prior known, estimated); moved
-    all of the way .93 and .94, .90 with five labels of each class. Assumes a bias that is constant on the logit scale.
+    Pseudo-observations at both ends of the scores bias draws of areas downwards; half of this bias is removed. Coverage
+    of 95 % intervals of average precision on phoneme: .96 (known prior) and .97 (estimated prior). With the full
+    correction: .93 and .94, and .90 with five labels per class. Assumes a bias that is constant on the logit scale.
 
     References
     ----------
@@ -122,12 +122,12 @@ def recentered_interval(draws: FloatArray, confidence: float) -> tuple[float, fl
 
 
 def rank_envelope(draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """Simultaneous band: holds that share of whole curves (draws, points), as narrow at every point as ranks allow.
+    """Simultaneous band that contains a share `confidence` of whole curves (draws, points), by pointwise ranks.
 
     Notes
     -----
-    A draw leaves the band of rank k if any of its points is among the k lowest or highest. The band holds a new curve
-    as often as the draws are distributed like it.
+    A draw leaves the band of rank k if any of its points is among the k lowest or highest. Assumes that
+    the draws are distributed like the curve.
 
     References
     ----------
@@ -137,13 +137,13 @@ def rank_envelope(draws: FloatArray, confidence: float) -> tuple[FloatArray, Flo
     pairs = list(zip(ordered.T, draws.T, strict=True))
     lowest = np.array([np.searchsorted(column, values, "left") for column, values in pairs])
     highest = np.array([np.searchsorted(column, values, "right") - 1 for column, values in pairs])
-    depth = np.minimum(highest, n - 1 - lowest).min(axis=0)  # equal values are as far inside as the innermost of them
+    depth = np.minimum(highest, n - 1 - lowest).min(axis=0)  # tied values get the depth of the innermost one
     cut = int(np.sort(depth)[int((1 - confidence) * n)])
     return ordered[cut], ordered[n - 1 - cut]
 
 
 def curve_band(curves: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """`rank_envelope` of curves (1 + draws, points), moved outwards where need be to enclose the estimate in row 0."""
+    """`rank_envelope` of curves (1 + draws, points), widened if needed to contain the estimate in row 0."""
     low, high = rank_envelope(curves[1:], confidence)
     return np.minimum(low, curves[0]), np.maximum(high, curves[0])
 
@@ -151,9 +151,9 @@ def curve_band(curves: FloatArray, confidence: float) -> tuple[FloatArray, Float
 def mean_distance_interval(
     low: FloatArray, high: FloatArray, target: FloatArray, share: FloatArray
 ) -> tuple[float, float]:
-    """Least and greatest mean distance between `target` and any curve within a band: the calibration error's interval.
+    """Smallest and largest mean distance between `target` and a curve within a band: interval of a calibration error.
 
-    Projection of a simultaneous band, so it covers at least as often as the band does.
+    A projection of a simultaneous band, so its coverage is at least that of the band.
 
     References
     ----------
@@ -164,18 +164,18 @@ def mean_distance_interval(
 
 
 def least_cost_set(cost: FloatArray, confidence: float) -> AnyArray:
-    """Confidence set of the threshold of least cost: indices of those not clearly worse than the estimated best.
+    """Confidence set of the least-cost threshold: indices of those not significantly worse than the estimated best.
 
     Parameters
     ----------
     cost : array (1 + draws, thresholds)
         Cost at every threshold.
     confidence : float
-        Of the set.
+        Confidence level of the set.
 
     Notes
     -----
-    A threshold is left out if its cost exceeds that of the estimated best in nearly all draws, at a level stricter than
+    A threshold is excluded if its cost exceeds that of the estimated best in nearly all draws, at a level stricter than
     1 − confidence. Conservative.
 
     References
@@ -189,9 +189,9 @@ def least_cost_set(cost: FloatArray, confidence: float) -> AnyArray:
 
 @dataclass(frozen=True)
 class ScoreDraws:
-    """FNR and FPR, (1 + draws, thresholds), if rows with a score above a threshold are called positive.
+    """FNR and FPR, (1 + draws, thresholds), if rows with a score above a threshold are predicted positive.
 
-    Each draw has its own prior. Thresholds rise; the first is below and the last at or above every score.
+    Each draw has its own prior. Thresholds increase; the first is below every score, the last at or above.
     """
 
     thresholds: FloatArray
@@ -206,7 +206,7 @@ class ScoreDraws:
 
     @property
     def precision(self) -> FloatArray:
-        """Share of positives among rows above a threshold; 1 where nothing lies above it."""
+        """Share of positives among rows above a threshold; 1 if no row lies above it."""
         true, false = self.prior[:, None] * self.recall, (1 - self.prior[:, None]) * self.fpr
         called = true + false
         return np.where(called > 0, true / np.where(called > 0, called, 1.0), 1.0)
@@ -220,29 +220,30 @@ class ScoreDraws:
 def draw_scores(
     scores: Sequence[AnyArray], prior: ClassPrior, weights: Sequence[AnyArray], pseudo_rows: float = 0.0
 ) -> ScoreDraws:
-    """Posterior draws of both error rates at every threshold at once.
+    """Joint posterior draws of both error rates at all thresholds.
 
     Parameters
     ----------
     scores : sequence of three arrays
         Scores of P, N and U; U may be empty.
     prior : ClassPrior
-        What is known about the class prior.
+        Class prior and its uncertainty.
     weights : sequence of three arrays
         Weights of the rows.
     pseudo_rows : float
-        Rows added to P and to N, distributed as U is, so that no range of scores is certainly empty of a class because
-        no labelled row of it fell there.
+        Weight of pseudo-observations added to P and to N with the distribution of U, so that every range of scores has
+        positive probability in both classes.
 
     Notes
     -----
-    Bayesian bootstrap with half a row beyond either end: at one threshold the share of rows above it has Jeffreys'
-    posterior. P, N and U are drawn apart. Then each is adjusted, in proportion to its variance, so that U is the
-    mixture of P and N (generalised least squares), which is the PNU mix of that threshold. Assumes independent rows.
+    Bayesian bootstrap with half a row beyond either end, so that the share of rows above any one threshold has
+    Jeffreys' posterior. P, N and U are drawn separately. P and N are then adjusted, in proportion to their variances,
+    so that U is their mixture (generalised least squares). This corresponds to the optimal PNU mix at each threshold.
+    Assumes independent rows.
     """
     for name, group in zip(("positive", "negative"), scores, strict=False):
         if not len(group):
-            raise ValueError(f"A curve needs labelled rows of both classes; there are no {name} ones.")
+            raise ValueError(f"Curves need labelled rows of both classes; there are no {name} ones.")
     cuts = _choose_thresholds(scores)
     counts = [_count(g, w, cuts) for g, w in zip(scores, weights, strict=True)]
     rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)
@@ -258,7 +259,7 @@ def draw_bins(
 ) -> FloatArray:
     """Posterior draws of the share of positives among rows between two edges, (1 + draws, bins).
 
-    As `draw_scores`, with one pseudo-row per class that is distributed over the bins as U is.
+    As `draw_scores`, with one pseudo-observation per class, spread over the bins like U.
     """
     counts = np.array([_count(g, w, edges)[1:-1] for g, w in zip(scores, weights, strict=True)])
     usual = counts[2] if counts[2].any() else counts[0] + counts[1]
@@ -275,13 +276,13 @@ def draw_bins(
 
 
 def _draw_prior(prior: ClassPrior, n_draws: int) -> FloatArray:
-    """The mean of the prior, then its quantiles in turn, (1 + draws,)."""
+    """The mean of the prior, followed by its quantiles, repeated cyclically, (1 + draws,)."""
     points = prior.points(N_PRIORS)
     return np.append(float(prior.mean), points[np.arange(n_draws) % len(points)])
 
 
 def _choose_thresholds(scores: Sequence[AnyArray]) -> FloatArray:
-    """Distinct scores, at most 200 evenly spaced ones, and one below all."""
+    """Distinct scores, or 200 evenly spaced ones if there are more, preceded by a value below all scores."""
     values = np.unique(np.concatenate([scores[0], scores[1], scores[2]]))
     if len(values) > MOST_THRESHOLDS:
         values = values[np.linspace(0, len(values) - 1, MOST_THRESHOLDS).astype(int)]
@@ -289,7 +290,7 @@ def _choose_thresholds(scores: Sequence[AnyArray]) -> FloatArray:
 
 
 def _count(scores: AnyArray, weight: AnyArray, thresholds: AnyArray) -> FloatArray:
-    """Effective rows up to each threshold and beyond the last, (thresholds + 1,)."""
+    """Effective number of rows between thresholds, and beyond the last one, (thresholds + 1,)."""
     if not len(scores):
         return np.zeros(len(thresholds) + 1)
     size = weight.sum() ** 2 / (weight**2).sum()
@@ -316,7 +317,7 @@ def _agree(
 
 
 def _adjust(shares: Sequence[FloatArray], sizes: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P and N so that U is their mixture, each by its part of the variance, at Laplace's estimates of row 0."""
+    """Adjust P and N so that U is their mixture, in proportion to variances from Laplace's estimates of row 0."""
     smoothed = [(size * part[0] + 1) / (size + 2) for size, part in zip(sizes, shares, strict=True)]
     variance = [rate * (1 - rate) / size for rate, size in zip(smoothed, sizes, strict=True)]
     gap = shares[2] - prior * shares[0] - (1 - prior) * shares[1]
@@ -330,15 +331,15 @@ def draw_confusion(table: FloatArray, prior: ClassPrior) -> FloatArray:
     Parameters
     ----------
     table : array (classes + 1, classes)
-        Rows of every class, and unlabelled ones last, by what they are called.
+        Row counts by true class, unlabelled rows last, and predicted class.
     prior : ClassPrior
-        What is known about the shares of the classes.
+        Class shares and their uncertainty.
 
     Notes
     -----
-    Dirichlet posteriors of what rows of each class are called, in which every recall has Jeffreys' prior. U says u = Σ
-    shares_k rates_k up to its own noise: with covariances S_k of the rates and S_U of u, rates move by shares_k S_k (Σ
-    shares_j² S_j + S_U)⁻¹ (u − Σ shares_j rates_j), generalised least squares. Assumes independent rows.
+    Predictions within each class have Dirichlet posteriors in which every recall has Jeffreys' prior. The shares u of
+    predictions on U estimate Σ shares_k rates_k: with covariances S_k of the rates and S_U of u, rates move by shares_k
+    S_k (Σ shares_j² S_j + S_U)⁻¹ (u − Σ shares_j rates_j), generalised least squares. Assumes independent rows.
     """
     rng = np.random.default_rng(SEED)
     shares = _draw_shares(prior, N_CONFUSION_DRAWS, rng)
@@ -351,9 +352,9 @@ def draw_confusion(table: FloatArray, prior: ClassPrior) -> FloatArray:
 
 
 def draw_decisions(table: AnyArray, prior: ClassPrior) -> tuple[AnyArray, AnyArray]:
-    """Posterior draws of class shares (K, draws) and of the rates at which classes are called others (K, K, draws).
+    """Posterior draws of class shares (K, draws) and of rates of predicted within true classes (K, K, draws).
 
-    `table` is that of `draw_confusion`; its last row, U, is not used.
+    `table` as in `draw_confusion`; its last row, U, is not used.
     """
     rng = np.random.default_rng(SEED)
     shares = _draw_shares(prior, N_DECISION_DRAWS, rng)[1:].T
@@ -371,7 +372,7 @@ def _draw_rates(counts: FloatArray, n_draws: int, rng: np.random.Generator) -> F
 
 
 def _draw_shares(prior: ClassPrior, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Shares of the classes: the ones in use, then draws, (1 + draws, classes)."""
+    """Class shares: the point estimate, then draws, (1 + draws, classes)."""
     shares = np.repeat(prior.shares[None], n_draws + 1, axis=0)
     if prior.concentration is not None:
         shares[1:] = rng.dirichlet(prior.shares * prior.concentration, n_draws).clip(1e-12)
@@ -396,6 +397,6 @@ def _agree_with_unlabeled(
 
 
 def _multinomial_covariance(count: FloatArray) -> FloatArray:
-    """Covariance of the shares of so many rows."""
+    """Covariance of multinomial shares."""
     share = count / count.sum()
     return (np.diag(share) - np.outer(share, share)) / count.sum()

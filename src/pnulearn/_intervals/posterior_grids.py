@@ -1,7 +1,7 @@
-"""Posterior distributions on a grid, and the equal-tailed intervals that are read off them.
+"""Posterior distributions on a grid, and their equal-tailed intervals.
 
 1. The share of a class in a population: masses over the fixed points `GRID`.
-2. The two error rates of a decision rule, and what follows from them, under one prior or all that it may be.
+2. The two error rates of a decision rule and functions of them, under a known or an uncertain class prior.
 
 Both start from Jeffreys' prior, Beta(½, ½) for a binomial proportion.
 """
@@ -20,19 +20,19 @@ from scipy.stats import binom
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import ClassPrior, tail_levels
 
-# Equally spaced in arcsin √θ, on whose scale a share known from n rows has the deviation 1 / (2 √n) wherever it lies,
-# so one grid serves rare classes as well as even ones. Jeffreys' prior is flat on that scale.
+# Equally spaced in arcsin √θ, the variance-stabilising transformation: a share estimated from n rows has standard
+# deviation 1 / (2 √n) on this scale, so one grid suits rare and balanced classes. Jeffreys' prior is uniform on it.
 N_POINTS = 4001
 ANGLES = (np.arange(N_POINTS) + 0.5) / N_POINTS * np.pi / 2
 GRID = np.sin(ANGLES) ** 2
-SPACING = np.pi / 2 / N_POINTS  # the grid cannot show a deviation below it
-LEAST_LOG = -700.0  # no share is quite impossible
+SPACING = np.pi / 2 / N_POINTS  # smallest standard deviation that the grid resolves
+LEAST_LOG = -700.0  # lower bound of relative log masses, so that no mass is zero
 
 ROUNDS = 5  # of reweighted least squares
-N_QUANTILES, FEWER_QUANTILES = 150, 32  # of each error rate: under one prior, and under each of several
+N_QUANTILES, FEWER_QUANTILES = 150, 32  # per error rate: with a known prior, and for each point of an uncertain one
 N_PRIORS = 41  # the outermost ones lie beyond the ends of a 95 % interval
 PSEUDO_SUCCESSES = 1.0  # per class
-PRIOR_EVIDENCE_POWER = 0.5  # part of what decisions say about the prior that the same rows had not said before
+PRIOR_EVIDENCE_POWER = 0.5  # discount, because the same rows may have been used to estimate the prior
 
 
 class ContradictedPrior(ValueError):
@@ -42,7 +42,7 @@ class ContradictedPrior(ValueError):
 def weighted_interval(values: AnyArray, probability: AnyArray, confidence: float) -> tuple[float, float]:
     """Equal-tailed credible interval of a discrete distribution.
 
-    Covers as often as the posterior is right: exactly, on average over the prior that it started from.
+    Its coverage is exact on average over the prior distribution.
     """
     order = np.argsort(values)
     reached = np.cumsum(probability[order])
@@ -57,12 +57,12 @@ def normalize(log_mass: AnyArray) -> AnyArray:
 
 
 def jeffreys_mass() -> AnyArray:
-    """Jeffreys' prior of a share, Beta(½, ½): nothing is known yet."""
+    """Jeffreys' prior of a share, Beta(½, ½)."""
     return np.full(N_POINTS, 1 / N_POINTS)
 
 
 def beta_mass(positive: float, negative: float) -> AnyArray:
-    """Posterior of a share after so many rows drawn at random: Beta(½ + positive, ½ + negative).
+    """Posterior of a share given counts of random rows: Beta(½ + positive, ½ + negative).
 
     Assumes independent rows of the population. Its equal-tailed interval is that of Jeffreys; see
     `closed_forms.jeffreys_distances`.
@@ -75,9 +75,9 @@ def beta_mass(positive: float, negative: float) -> AnyArray:
 
 
 def normal_mass(center: float, deviation: float) -> AnyArray:
-    """Posterior of a share after an estimate that is normal around it.
+    """Posterior of a share given a normally distributed estimate.
 
-    An estimate far outside [0, 1] rests on a model that does not fit; it counts as one deviation outside.
+    An estimate outside [0, 1] is clipped to at most one standard deviation outside.
 
     >>> mass = normal_mass(0.3, 0.02)
     >>> round(float(mass @ GRID), 2)
@@ -89,7 +89,7 @@ def normal_mass(center: float, deviation: float) -> AnyArray:
 
 
 def range_mass(low: float, high: float, confidence: float = 0.9) -> AnyArray:
-    """Beta distribution with these quantiles, for knowledge stated as "between low and high".
+    """Beta distribution with these quantiles, for a prior stated as a range.
 
     References
     ----------
@@ -114,7 +114,7 @@ def range_mass(low: float, high: float, confidence: float = 0.9) -> AnyArray:
 
 
 def distribution_mass(distribution: Any) -> AnyArray:
-    """Masses of a distribution from `scipy.stats` between 0 and 1.
+    """Masses of a `scipy.stats` distribution, restricted to [0, 1].
 
     >>> from scipy.stats import beta
     >>> round(float(distribution_mass(beta(3, 7)) @ GRID), 3)
@@ -137,14 +137,14 @@ def combine_masses(masses: Sequence[AnyArray]) -> AnyArray:
         total = np.sum([np.log(mass) for mass in masses], axis=0)
     if not np.isfinite(np.max(total)):
         raise ValueError(
-            "The evidence about the class prior contradicts itself: no share is possible under all of it. Widen the "
-            "range given as prior, or leave it out."
+            "The given prior contradicts the data: no class share has positive probability under both. Widen the "
+            "range given as prior, or omit it."
         )
     return normalize(total)
 
 
 def temper_mass(mass: AnyArray, power: float) -> AnyArray:
-    """Evidence that counts as a part of itself: a power of the likelihood (power prior).
+    """Discount evidence by raising the likelihood to a power (power prior).
 
     References
     ----------
@@ -177,21 +177,21 @@ def mass_quantiles(mass: AnyArray, levels: Sequence[float]) -> list[float]:
 
 
 def mass_after_labels(mass: AnyArray, n_labels: int, confidence: float) -> tuple[float, float, float]:
-    """Preposterior analysis: ends and variance of the posterior that are expected after more rows drawn at random.
+    """Preposterior analysis: expected interval ends and variance of the posterior after labelling more random rows.
 
     Parameters
     ----------
     mass : array (n_points,)
-        What is known now.
+        Current distribution of the share.
     n_labels : int
-        Rows to be labelled.
+        Number of rows to be labelled.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Notes
     -----
     k of n rows are positive with probability ∫ Binom(k | n, θ) dθ; the ends and variances of the posteriors are
-    averaged over k. Assumes that what is known now is right.
+    averaged over k. Assumes that the current distribution is correct.
 
     References
     ----------
@@ -208,7 +208,7 @@ def mass_after_labels(mass: AnyArray, n_labels: int, confidence: float) -> tuple
 def dirichlet_interval(shares: AnyArray, concentration: float, confidence: float) -> tuple[AnyArray, AnyArray]:
     """Equal-tailed intervals of every share of a Dirichlet distribution: its marginals are Beta distributions.
 
-    Each interval covers on its own, not all of them together. Assumes rows drawn at random.
+    Intervals are marginal, not simultaneous. Assumes rows drawn at random.
     """
     a = concentration * shares
     ends = betaincinv(a[:, None], (concentration - a)[:, None], tail_levels(confidence))
@@ -217,19 +217,19 @@ def dirichlet_interval(shares: AnyArray, concentration: float, confidence: float
 
 @dataclass(frozen=True)
 class DecisionRates:
-    """The two error rates of a decision rule, from what it does to P, N and U.
+    """The two error rates of a decision rule, from its predictions on P, N and U.
 
-    FNR is observed on P, FPR on N, and the share of U that is called positive ties them under a class prior θ:
-    share = θ (1 − FNR) + (1 − θ) FPR. Any two of the samples are enough.
+    FNR is observed on P, FPR on N. The share of U predicted positive is θ (1 − FNR) + (1 − θ) FPR under a class prior
+    θ. Any two of the samples are sufficient.
 
     Parameters
     ----------
     share : array (3,)
-        Share of errors among P, of errors among N, and of U called positive.
+        Error share of P, error share of N, and share of U predicted positive.
     size : array (3,)
-        Effective rows of P, N and U.
+        Effective sample sizes of P, N and U.
     prior : float
-        θ.
+        Class prior θ.
     """
 
     share: AnyArray
@@ -242,11 +242,11 @@ class DecisionRates:
 
     @property
     def smoothed(self) -> AnyArray:
-        """The shares by Laplace's rule of succession: one success and one failure more."""
+        """The shares by Laplace's rule of succession."""
         return (self.size * self.share + 1) / (self.size + 2)
 
     def fit(self) -> AnyArray:
-        """Maximum-likelihood estimate of FNR and FPR, by reweighted least squares."""
+        """Maximum-likelihood estimate of FNR and FPR, by iteratively reweighted least squares."""
         seen = self.size > 0
         design = np.array([[1.0, 0.0], [0.0, 1.0], [-self.prior, 1 - self.prior]])[seen]
         offset = np.array([0.0, 0.0, self.prior])[seen]
@@ -259,7 +259,7 @@ class DecisionRates:
 
     @property
     def agreement(self) -> float:
-        """Log-likelihood of the prior: how well the share of U called positive agrees with both error rates."""
+        """Log-likelihood of the prior, given the share of U predicted positive and both error rates."""
         rate = (self.size * self.share + 0.5) / (self.size + 1)
         variance = rate * (1 - rate) / (self.size + 2)
         miss = rate @ (self.prior, self.prior - 1, 1.0) - self.prior
@@ -269,8 +269,8 @@ class DecisionRates:
     def posterior(self, n_quantiles: int = N_QUANTILES) -> tuple[AnyArray, AnyArray]:
         """A grid of FNR and FPR, (2, n²), with posterior probabilities under Jeffreys' priors.
 
-        Beta quantiles of the two most informative samples span the grid; the likelihood of the third weighs it. Assumes
-        independent rows, typical of their class or of the population, and a right prior.
+        Beta quantiles of the two most informative samples span the grid; the likelihood of the third weights it.
+        Assumes independent random rows of each class and of the population, and a correct prior.
         """
         scale = np.array([self.prior**2, (1 - self.prior) ** 2, 1.0])
         with np.errstate(divide="ignore"):
@@ -280,7 +280,7 @@ class DecisionRates:
         inside = (found > 0) & (found < 1)
         if not inside.any():
             raise ContradictedPrior(
-                f"A prior of {self.prior:g} contradicts {self.share[2]:.3g} of the unlabelled rows called positive "
+                f"A prior of {self.prior:g} contradicts a share {self.share[2]:.3g} of U predicted positive "
                 f"and error rates near {self.smoothed[0]:.3g} (positives) and {self.smoothed[1]:.3g} (negatives)."
             )
         errors = self.size[third] * self.share[third]
@@ -290,12 +290,12 @@ class DecisionRates:
         return rates[:2], weight / weight.sum()
 
     def _grid(self, third: int, n_quantiles: int) -> AnyArray:
-        """FNR, FPR and share called positive, (3, n²): two from Beta quantiles, the third from the equation."""
+        """FNR, FPR and share predicted positive, (3, n²): two from Beta quantiles, the third follows from them."""
         quantiles = (np.arange(n_quantiles) + 0.5) / n_quantiles
         errors = self.size * self.share
         pair = [index for index in range(3) if index != third]
         axes = [betaincinv(errors[i] + 0.5, self.size[i] - errors[i] + 0.5, quantiles) for i in pair]
-        rates = np.zeros((3, n_quantiles**2))  # all three equations are computed below, so nothing may be undefined
+        rates = np.zeros((3, n_quantiles**2))  # all three equations are evaluated below, so all entries need values
         rates[pair] = np.reshape(np.meshgrid(*axes), (2, -1))
         fnr, fpr, called = rates
         rates[third] = (
@@ -320,12 +320,12 @@ def decision_rates_posterior(
     share, size : array (3,)
         As in `DecisionRates`.
     prior : ClassPrior
-        What is known about the class prior.
+        Class prior and its uncertainty.
     n_quantiles : int
-        Of each rate, if the prior is known.
+        Quantiles per rate, if the prior is known.
     prior_evidence : float
-        Power of the likelihood of the prior: 0 leaves the prior's distribution as it is, 1 updates it in full. Less
-        than 1, because the decisions on U may have helped to find the prior.
+        Power of the likelihood of the prior: 0 keeps the distribution of the prior, 1 is a full Bayesian update.
+        Less than 1 if the same rows may have been used to estimate the prior.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def decision_rates_posterior(
             logs.append(prior_evidence * rates.agreement if prior_evidence and size.all() else 0.0)
         except ContradictedPrior:
             continue
-    if not parts:  # the finer grid may still find room, or say in one error what contradicts what
+    if not parts:  # a finer grid may contain valid points; otherwise it raises ContradictedPrior
         parts, logs = [(float(prior.mean), *DecisionRates(share, size, float(prior.mean)).posterior())], [0.0]
     weight = np.exp(np.array(logs) - max(logs))
     weight /= weight.sum()
@@ -377,20 +377,20 @@ def error_posterior(
     share, size : array (3,)
         As in `DecisionRates`.
     prior : ClassPrior
-        What is known about the class prior.
+        Class prior and its uncertainty.
     n_quantiles : int
-        Of each rate, if the prior is known.
+        Quantiles per rate, if the prior is known.
     costs : (float, float)
-        Of an error on a positive and on a negative row.
+        Cost of a false negative and cost of a false positive.
     own_prior : bool
-        Whether the model was trained with this prior. It then calls as many rows positive as it was told to, which says
-        nothing new about the prior, and no pseudo-observations are added.
+        Whether the model was trained with this prior. Its predictions on U then carry no information about the prior,
+        and no pseudo-observations are added.
 
     Notes
     -----
-    Under an uncertain prior few rows leave room for error rates that no model has, hence `add_pseudo_successes` and the
-    likelihood of the prior. With 10 labels of fixed models that made intervals a seventh to a fifth narrower, and
-    they covered 96 to 98 % instead of 89 to 92 % (results/coverage.md).
+    Under an uncertain prior few rows allow implausibly large error rates, hence `add_pseudo_successes` and the
+    likelihood of the prior. With 10 labels and fixed models, intervals became 14 to 20 % narrower and covered 96 to 98
+    % instead of 89 to 92 % (results/coverage.md).
     """
     power = 0.0
     if prior.spread and not own_prior:

@@ -1,4 +1,4 @@
-"""Judging models with few labels: risks, scores and comparisons that use the unlabelled rows."""
+"""Evaluation of classifiers with few labels: risks, rates, curves and comparisons that also use unlabelled rows."""
 
 from pnulearn.metrics._comparison import Comparison, compare, compare_scores
 from pnulearn.metrics._confusion import Confusion, pnu_confusion

@@ -1,4 +1,4 @@
-"""Is one model better than another? The difference of their risks on the same rows, with its interval."""
+"""Comparison of two models: the difference of their risks on the same rows, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from pnulearn.metrics._second_model import (
     WORTHWHILE,
     add_pseudo_rows,
     best_weights,
+    estimate_helped_risk,
     expect_losses,
     helped_table,
-    judge_helped,
     read_opinions,
     slope_in_prior,
     take_opinions,
@@ -43,8 +43,8 @@ from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope
 class Comparison:
     """Two risks on the same rows, and their paired difference (first minus second).
 
-    Pairing by row cancels what the models have in common, so the interval of the difference is narrower than the two
-    intervals suggest.
+    The losses of both models on a row are correlated, so the interval of the paired difference is narrower than the
+    intervals of the two risks suggest.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class Comparison:
     difference : float
         First risk minus second.
     stderr : float
-        Standard error.
+        Standard error of the difference.
     low : float
-        Lower end of the interval.
+        Lower end of the interval of the difference.
     high : float
-        Upper end of the interval.
+        Upper end of the interval of the difference.
     confidence : float
         Confidence level of the interval.
     """
@@ -78,14 +78,14 @@ class Comparison:
         return "first" if self.high < 0 else "second" if self.low > 0 else "undecided"
 
     def sentence(self, first: str, second: str) -> str:
-        """Which model is better, in words that are no stronger than the evidence.
+        """One sentence that states the difference and whether it is significant.
 
         Parameters
         ----------
         first : str
-            Words for the first model, e.g. "with U".
+            Description of the first model, e.g. "with U".
         second : str
-            Words for the second model.
+            Description of the second model.
         """
         gap, margin = -100 * self.difference, 50 * (self.high - self.low)
         words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
@@ -96,7 +96,7 @@ class Comparison:
         words = {
             "first": "the first model is better",
             "second": "the second model is better",
-            "undecided": "which is better cannot be told from these rows",
+            "undecided": "these rows do not show which is better",
         }
         return (
             f"risks {self.first.value:.4f} and {self.second.value:.4f}, difference {self.difference:+.4f} "
@@ -126,39 +126,40 @@ def compare(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Comparison:
-    """Compare two fitted classifiers on rows that neither was fitted to; y may have unlabelled rows.
+    """Compare two fitted classifiers on held-out rows, some of which may be unlabelled.
 
-    Models answer through decision_function, predict_proba or predict, whichever they have.
+    Scores come from decision_function, predict_proba or predict: the first of these that a model has.
 
     Parameters
     ----------
     model_a : classifier
-        The first model, fitted.
+        First fitted model.
     model_b : classifier
-        The second model, fitted.
+        Second fitted model.
     X : array, sparse matrix or data frame (rows, columns)
         Features.
     y : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     helper : array (rows,) or (rows, helpers), optional
-        What second models say of the same rows, as in `pnu_risk`; it is left out where it does not pay.
+        Predictions of further models on the same rows, as in `pnu_risk`. They are ignored if they do not reduce the
+        variance.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     costs : (float, float)
-        What a positive row that is called negative costs, and a negative one that is called positive.
+        Cost of a false negative and cost of a false positive.
     confidence : float
         Confidence level of the interval.
     unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
+        Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
-        The positive class, by default the greater label.
+        The positive class. Default: the larger label.
     sample_weight : array (rows,), optional
         Weights of the rows, as in `pnu_risk`.
     groups : array (rows,), optional
-        What every row belongs to, if rows of one group may be alike, as in `pnu_risk`.
+        Group of every row, if rows of one group may be correlated, as in `pnu_risk`.
     """
     labels = decode_for((model_a, model_b), y, unlabeled, pos_label)
     class_prior = read_prior(prior)
@@ -186,7 +187,7 @@ def compare(
 
 
 def shared_mix(prior: float, n_positive: int, n_negative: int, n_unlabeled: int) -> float:
-    """A mix that does not depend on either model, so that the difference of their risks is unbiased."""
+    """A mix that does not depend on the scores, so that the difference of the two risks is unbiased."""
     forced = forced_mix(n_positive, n_negative, n_unlabeled)
     return heuristic_mix(prior, n_positive, n_negative) if forced is None else forced
 
@@ -204,19 +205,19 @@ def compare_scores(
     groups: Sequence[AnyArray] | None = None,
     opinions: Sequence[FloatArray] | None = None,
 ) -> Comparison:
-    """Compare two models by their scores on P, on N and on U, at the same mix.
+    """Compare two models by their scores on P, N and U, with the same mix for both.
 
     Parameters
     ----------
     scores : sequence of three arrays
-        g on P, on N and on U.
+        Scores g on P, on N and on U.
     others : sequence of three arrays
-        The same of the second model.
+        Scores of the second model on P, on N and on U.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     mix : float or "optimal"
-        η, the same for both; "optimal" is the one at which their difference varies least.
+        Mix η of both risks; "optimal" minimises the estimated variance of the difference.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     confidence : float
@@ -226,9 +227,9 @@ def compare_scores(
     weights : sequence of three arrays, optional
         Weights of the rows of P, N and U.
     groups : sequence of three arrays, optional
-        Numbers of the groups that rows of P, N and U belong to.
+        Group number of every row of P, N and U.
     opinions : sequence of three arrays, optional
-        What second models say on P, N and U as log-odds (rows, helpers); needs mix="optimal".
+        Predictions of further models on P, N and U as log-odds (rows, helpers). Requires mix="optimal".
     """
     loss, class_prior, costs = as_loss(loss), read_prior(prior), read_costs(costs)
     gaps = row_differences(scores, others, loss, weights, groups)
@@ -267,10 +268,10 @@ def _compare_with_second_model(
     costs: tuple[float, float],
     confidence: float,
 ) -> Comparison | None:
-    """The comparison at the mix and the weight of the second model of least variance; None if that does not pay.
+    """The comparison with a second model as control variate, or None if it does not reduce the variance enough.
 
-    `plain` is the standard error without it. Both risks are estimated at the same weights, so the difference is that of
-    the two risks.
+    The mix and the weight of the second model minimise the variance of the difference. Both risks use the same mix and
+    weight. `plain` is the standard error without the second model.
     """
     if not all(gap.size for gap in gaps):
         return None
@@ -287,7 +288,7 @@ def _compare_with_second_model(
     for each in samples:
         own, calibration = expect_losses(each, opinions, theta, costs, fold_by=gaps)
         smooth_own = add_pseudo_rows(own, calibration(opinions[2]))
-        both.append(judge_helped((mix, weight), own, smooth_own, class_prior, confidence, kind, costs))
+        both.append(estimate_helped_risk((mix, weight), own, smooth_own, class_prior, confidence, kind, costs))
     return _conclude(both[0], both[1], stderr, freedom, confidence)
 
 
@@ -298,7 +299,7 @@ def row_differences(
     weights: Sequence[ArrayLike] | None = None,
     groups: Sequence[AnyArray] | None = None,
 ) -> list[LossSample]:
-    """Paired differences of the losses, first minus second, on every row of P, N and U."""
+    """Differences of the losses, first minus second, for every row of P, N and U."""
     of_row = [None, None, None] if weights is None else weights
     of_group = [None, None, None] if groups is None else groups
     return [
@@ -308,16 +309,16 @@ def row_differences(
 
 
 def _borrow_rows(gaps: Sequence[LossSample]) -> list[LossSample]:
-    """Samples with a few pseudo-rows from U, or from both classes without U.
+    """Samples with a few pseudo-observations from U, or from both classes if U is empty.
 
-    A dozen labelled rows on which two models agree would otherwise have a variance of zero.
+    Without them a few labelled rows on which both models agree would have an estimated variance of zero.
     """
     usual = gaps[2].losses if gaps[2].size else np.concatenate([gap.losses for gap in gaps])
     return [gap.with_pseudo_rows(usual, BORROWED_ROWS, 1.0) if gap.size else gap for gap in gaps]
 
 
 def _stderr(table: AnyArray, smooth: Sequence[LossSample]) -> tuple[float, float]:
-    """Standard error of the difference, and its degrees of freedom after Welch and Satterthwaite."""
+    """Standard error of the difference and its Welch-Satterthwaite degrees of freedom."""
     used = [(weights, gap) for weights, gap in zip(table, smooth, strict=True) if weights.any() and gap.size]
     freedoms = np.array([max(gap.size - 1, 1.0) for _, gap in used])
     variances = np.array([float(weights @ gap.covariance @ weights) for weights, gap in used]) / freedoms
@@ -327,7 +328,7 @@ def _stderr(table: AnyArray, smooth: Sequence[LossSample]) -> tuple[float, float
 def _least_variance_mix(
     smooth: Sequence[LossSample], class_prior: PriorEstimate, means: AnyArray, prices: AnyArray
 ) -> float:
-    """The mix at which the variance of the difference is least."""
+    """The mix that minimises the estimated variance of the difference."""
     forced = forced_mix(*(gap.size for gap in smooth))
     if forced is not None:
         return forced

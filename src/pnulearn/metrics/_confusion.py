@@ -1,4 +1,4 @@
-"""The confusion matrix of any number of classes in the population, from labels by class and unlabelled rows."""
+"""Confusion matrix in the population, for two or more classes, from labelled and unlabelled rows."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from pnulearn.priors._resolve import read_prior, read_share
 
 @dataclass(frozen=True)
 class Confusion:
-    """Shares of the population by true class (rows) and by what they are called (columns), with intervals.
+    """Confusion matrix as shares of the population: true class (rows) by predicted class (columns), with intervals.
 
     Parameters
     ----------
     classes : array (classes,)
         Names of the classes, in the order of rows and columns.
     matrix : array (classes, classes)
-        Shares of the population; they add up to one.
+        Shares of the population, which sum to one.
     low : array (classes, classes)
         Lower ends of the intervals.
     high : array (classes, classes)
-        Upper ends.
+        Upper ends of the intervals.
     error : Estimate
-        Share of the population that is called another class than its own.
+        Share of the population that is misclassified.
     recall : tuple of Estimate
-        Of every class: the share that is called so.
+        Recall of every class.
     precision : tuple of Estimate
-        Of the rows that are called a class: the share that belongs to it.
+        Precision of every class.
     """
 
     classes: AnyArray
@@ -58,13 +58,13 @@ def pnu_confusion(
 ) -> Confusion:
     """Confusion matrix, error, recalls and precisions of predicted labels, for two classes or more.
 
-    Labelled rows show what rows of each class are called, unlabelled rows how often each class is called; the two are
-    made to agree by generalised least squares.
+    Labelled rows estimate the distribution of predictions within each class. Unlabelled rows estimate how often each
+    class is predicted. The two are combined by generalised least squares.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_pred : array (rows,)
         Predicted labels of all rows.
     prior : mapping from class to share, float for two classes, or PriorEstimate
@@ -72,7 +72,7 @@ def pnu_confusion(
     confidence : float
         Confidence level of every interval.
     unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
+        Value in y that marks unlabelled rows, in addition to missing values.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def pnu_confusion(
 
 
 def _tabulate(labels: Labels, predicted: AnyArray) -> FloatArray:
-    """Rows of every class, and unlabelled ones last, by what they are called, (classes + 1, classes)."""
+    """Row counts by true class, unlabelled rows last, and predicted class, (classes + 1, classes)."""
     check_consistent_length(labels.codes, predicted)
     names = labels.classes.tolist()
     strange = [name for name in np.unique(predicted).tolist() if name not in names]
     if strange:
-        raise ValueError(f"y_pred holds {strange[0]!r}, which is no label of y: {names}.")
+        raise ValueError(f"y_pred holds {strange[0]!r}, which is not a label of y: {names}.")
     if (labels.counts == 0).any():
         raise ValueError(f"Every class needs labelled rows; {names[int(np.argmin(labels.counts))]!r} has none.")
     called = np.array([names.index(name) for name in predicted.tolist()])
@@ -105,7 +105,7 @@ def _tabulate(labels: Labels, predicted: AnyArray) -> FloatArray:
 
 
 def _summarise(classes: AnyArray, matrix: FloatArray, confidence: float) -> Confusion:
-    """From the matrix (first) and its draws, (1 + draws, classes, classes)."""
+    """Estimates and intervals from an array (1 + draws, classes, classes) that holds the estimate first."""
     right = np.einsum("dkk->dk", matrix)
 
     def estimate(values: FloatArray) -> Estimate:

@@ -1,8 +1,8 @@
 """ROC and precision-recall curves, AUC and average precision, reliability diagrams and the best threshold.
 
-AUC needs nothing but the class prior: a positive row beats an unlabelled one with probability θ/2 + (1 − θ) AUC, and an
-unlabelled row beats a negative one with probability θ AUC + (1 − θ)/2, so each pair of samples has its own unbiased
-estimate. Curves come from posterior draws of both error rates at every threshold.
+Given the class prior θ, a positive row scores above an unlabelled one with probability θ/2 + (1 − θ) AUC, and an
+unlabelled row scores above a negative one with probability θ AUC + (1 − θ)/2. Each pair of samples therefore gives an
+unbiased estimate of AUC. Curves are computed from posterior draws of both error rates at every threshold.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pnulearn.theory import forced_mix
 
 GRID = np.linspace(0, 1, 51)
 N_BINS = 10
-PSEUDO_ROWS = 1.0  # per class and anywhere: without them the range holds the best threshold in half of draws
+PSEUDO_ROWS = 1.0  # per class; without them the range contains the best threshold in only half of the samples
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Curve:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; new axes by default.
+            Axes to draw on. Default: new axes.
         """
         if ax is None:
             with import_extra("report", "Drawing"):
@@ -93,16 +93,17 @@ class Curve:
 def pnu_roc_curve(
     y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
 ) -> Curve:
-    """The ROC curve from P, N and U, with a simultaneous band.
+    """ROC curve from P, N and U, with a simultaneous confidence band.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
+        `pnu_risk`.
     confidence : float
         Confidence level of the band.
     **options : object
@@ -127,16 +128,17 @@ def pnu_roc_curve(
 def pnu_precision_recall_curve(
     y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
 ) -> Curve:
-    """Precision at every recall in a population with that prior, with a simultaneous band.
+    """Precision-recall curve in a population with this class prior, with a simultaneous confidence band.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
+        `pnu_risk`.
     confidence : float
         Confidence level of the band.
     **options : object
@@ -153,16 +155,17 @@ def pnu_precision_recall_curve(
 def pnu_average_precision(
     y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
 ) -> Estimate:
-    """Average precision in a population with that prior: mean of the precisions at every positive row.
+    """Average precision in a population with this class prior: mean precision at the scores of the positive rows.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
+        `pnu_risk`.
     confidence : float
         Confidence level of the interval.
     **options : object
@@ -174,23 +177,24 @@ def pnu_average_precision(
 def pnu_reliability(
     y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, n_bins: int = N_BINS, **options: Any
 ) -> Curve:
-    """Reliability diagram: share of positives among rows of similar predicted probability, with a simultaneous band.
+    """Reliability diagram: share of positives per bin of predicted probability, with a simultaneous confidence band.
 
-    `area` is the expected calibration error: the mean distance between probabilities and shares over bins of equally
-    many rows. Its interval follows from the band and covers at least as often.
+    `area` is the expected calibration error: the mean absolute difference between predicted probabilities and shares of
+    positives over bins with equally many rows. Its interval is derived from the band and is conservative.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Predicted probabilities of the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
+        `pnu_risk`.
     confidence : float
         Confidence level of the band.
     n_bins : int
-        Bins at most.
+        Maximum number of bins.
     **options : object
         unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
@@ -224,22 +228,23 @@ def pnu_best_threshold(
     confidence: float = 0.95,
     **options: Any,
 ) -> Estimate:
-    """The threshold at which errors cost least, and a confidence range for it.
+    """Threshold of least expected cost, with a confidence range.
 
-    A threshold belongs to the range unless it is significantly worse than the estimated best, and so does what lies
-    between two of them; the range covers more often than promised. An end is infinite where it may be best to call
-    every row positive, or none.
+    The range is the smallest interval that contains all thresholds that are not significantly worse than the estimated
+    best one. It is conservative. An end is infinite if predicting every row positive, or every row negative, may be
+    best.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it.
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
+        `pnu_risk`.
     costs : (float, float)
-        What a positive row that is called negative costs, and a negative one that is called positive.
+        Cost of a false negative and cost of a false positive.
     confidence : float
         Confidence level of the range.
     **options : object
@@ -250,22 +255,22 @@ def pnu_best_threshold(
     cost = draws.cost(read_costs(costs))
     kept = least_cost_set(cost, confidence)
     best, *drawn = draws.thresholds[np.argmin(cost, axis=1)]
-    ends = np.concatenate([[-np.inf], draws.thresholds, [np.inf]])  # one further on either side: what lies between
-    low, high = float(ends[kept.min()]), float(ends[kept.max() + 2])  # was not tried
+    ends = np.concatenate([[-np.inf], draws.thresholds, [np.inf]])  # extended by one threshold on either side, because
+    low, high = float(ends[kept.min()]), float(ends[kept.max() + 2])  # values between thresholds were not evaluated
     return Estimate(float(best), float(np.std(drawn)), low, high, confidence=confidence)
 
 
 def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, Any]:
     if options.pop("groups", None) is not None:
         raise ValueError(
-            "Curves and what is read off them do not count groups: their bands would be too narrow. Pass groups= to "
-            "pnu_risk, pnu_precision, pnu_recall or compare, or keep one row of each group."
+            "Curves, average precision and thresholds do not support groups: intervals would be too narrow. "
+            "Pass groups= to pnu_risk, pnu_precision, pnu_recall or compare, or keep one row of each group."
         )
     groups = split_scored_rows(
         y_true, options.pop("unlabeled", None), options.pop("pos_label", None), options.pop("sample_weight", None)
     )
     if options:
-        raise TypeError(f"unknown option {next(iter(options))!r}: unlabeled, pos_label and sample_weight are known.")
+        raise TypeError(f"unknown option {next(iter(options))!r}; options are unlabeled, pos_label and sample_weight.")
     return groups.take(read_scores(y_score, len(groups.weight), 0.0)), groups.weights
 
 
@@ -282,7 +287,7 @@ def _average_precision(draws: ScoreDraws) -> FloatArray:
 
 
 def _estimate_area(areas: FloatArray, confidence: float) -> Estimate:
-    """From the area (first) and its draws."""
+    """Estimate and interval of an area, from an array that holds the estimate first and then the draws."""
     read_share(confidence, "confidence")
     low, high = recentered_interval(areas, confidence)
     return Estimate(float(areas[0]), float(areas[1:].std()), low, high, confidence=confidence)
@@ -302,26 +307,26 @@ def pnu_auc(
     unlabeled: Any = None,
     pos_label: Any = None,
 ) -> RiskEstimate:
-    """Probability that a positive row scores above a negative one, ties counting a half.
+    """Area under the ROC curve: probability that a positive row scores above a negative one, ties counting a half.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
-    mix
-        as in `pnu_risk`: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0; "optimal" has the least estimated
-        variance. The estimate may exceed 1 if mix is near −1 or 1.
+    mix : float or "optimal"
+        Weight η of U in [−1, 1]: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0. "optimal" minimises the
+        estimated variance. The estimate may exceed 1 if the mix is near −1 or 1.
     confidence : float
         Confidence level of the interval.
     unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
+        Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
-        The positive class, by default the greater label.
+        The positive class. Default: the larger label.
 
     Examples
     --------
@@ -344,7 +349,7 @@ def pnu_auc(
 
 
 def _pairs_won(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> list[AnyArray]:
-    """For P, N and U: every row's share of its pairs (P, N), (P, U), (U, N) that the first of the pair wins, (n, 3)."""
+    """Per row of P, N and U: share of its pairs (P, N), (P, U), (U, N) whose first row scores higher, (n, 3)."""
     return [
         np.column_stack([count_beaten(positive, negative), count_beaten(positive, unlabeled), 0 * positive]),
         np.column_stack([1 - count_beaten(negative, positive), 0 * negative, 1 - count_beaten(negative, unlabeled)]),
@@ -353,7 +358,7 @@ def _pairs_won(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> l
 
 
 def count_beaten(scores: AnyArray, others: AnyArray) -> AnyArray:
-    """For every score the share of the others that lie below it, ties counting a half.
+    """For every score, the share of `others` below it, ties counting a half.
 
     >>> count_beaten(np.array([1.0, 2.0]), np.array([0.0, 1.0])).tolist()
     [0.75, 1.0]
@@ -364,13 +369,13 @@ def count_beaten(scores: AnyArray, others: AnyArray) -> AnyArray:
 
 
 def _pair_shares(wins: Sequence[AnyArray]) -> AnyArray:
-    """Shares of all pairs (P, N), (P, U), (U, N) won; zero where a sample is empty."""
+    """Shares of pairs (P, N), (P, U), (U, N) in which the first scores higher; zero if a sample is empty."""
     means = [rows.mean(axis=0) if len(rows) else np.zeros(3) for rows in wins]
     return np.array([means[0][0], means[0][1], means[1][2]])
 
 
 def _prior_deviation(mix: float, prior: PriorEstimate, wins: Sequence[AnyArray]) -> float:
-    """Standard deviation of the estimate over the distribution of the prior."""
+    """Standard deviation of the estimate over the distribution of the class prior."""
     if not prior.spread or not mix:
         return 0.0
     combinations = [_combination(mix, float(point)) for point in prior.points(N_PRIORS)]
@@ -378,7 +383,7 @@ def _prior_deviation(mix: float, prior: PriorEstimate, wins: Sequence[AnyArray])
 
 
 def _combination(mix: float, prior: float) -> tuple[AnyArray, float]:
-    """Weights of the three shares, and a constant, that make the PNU estimate of AUC."""
+    """Weights of the three pair shares, and a constant, whose sum is the PNU estimate of AUC."""
     pu, nu = max(mix, 0.0), max(-mix, 0.0)
     weights = np.array([1 - pu - nu, pu / (1 - prior), nu / prior])
     return weights, -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
@@ -398,7 +403,7 @@ def _choose_mix(wins: Sequence[AnyArray], prior: PriorEstimate, mix: Any) -> flo
 
 
 def _best_side(side: int, prior: float, covariance: AnyArray, of_prior: float) -> tuple[float, float]:
-    """The mix of that sign with the least variance, and that variance; `of_prior` is what the prior adds at ±1."""
+    """Least-variance mix of this sign, and its variance. `of_prior` is the variance due to the prior at mix ±1."""
     base, step = _combination(0, prior)[0], _combination(side, prior)[0] - _combination(0, prior)[0]
     share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step + of_prior), 0, 1))
     weights = base + share * step
@@ -410,6 +415,4 @@ def _refuse_empty(weights: AnyArray, samples: Sequence[AnyArray], mix: float) ->
         for sample in pair:
             if weight and not len(samples[sample]):
                 name = ("positive", "negative", "unlabelled")[sample]
-                raise ValueError(
-                    f"The AUC at mix {mix:g} needs {name} rows and found none. mix='optimal' does without."
-                )
+                raise ValueError(f"The AUC at mix {mix:g} needs {name} rows and found none. Use mix='optimal'.")

@@ -1,4 +1,4 @@
-"""Numbers with their standard errors and confidence intervals."""
+"""Estimates with standard errors and confidence intervals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RiskEstimate(Estimate):
     high : float
         Upper end of the interval.
     mix : float
-        η that was used.
+        Weight η of U that was used.
     confidence : float
         Confidence level of the interval.
 
@@ -105,7 +105,7 @@ class HelpedEstimate(RiskEstimate):
     high : float
         Upper end of the interval.
     mix : float
-        η that was used.
+        Weight η of U that was used.
     helper : float
         Weight of the second model, from 0 (not used) to 1.
     confidence : float
@@ -124,7 +124,7 @@ class HelpedEstimate(RiskEstimate):
 
 
 def estimate_from_posterior(value: float, values: AnyArray, probability: AnyArray, confidence: float) -> Estimate:
-    """An estimate with standard deviation and equal-tailed interval of a posterior; the interval encloses the value."""
+    """An estimate with the standard deviation and equal-tailed interval of a posterior, widened to contain `value`."""
     mean = float(probability @ values)
     stderr = float(np.sqrt(probability @ (values - mean) ** 2))
     low, high = weighted_interval(values, probability, confidence)

@@ -1,4 +1,4 @@
-"""How many labels does it take, for an interval of a given width or to tell two models apart?"""
+"""Sample size planning: labels needed for an interval of a given width, or to detect a difference of two models."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.theory import Psi
 
 MOST_LABELS = 100_000
-N_OUTCOMES = 4  # numbers of errors of either class that stand for all
+N_OUTCOMES = 4  # quantiles of the number of errors in each class that represent its distribution
 N_QUANTILES = 40
 
 
 @dataclass(frozen=True)
 class LabelsNeeded:
-    """How many labels bring what is wished; `str()` says it in words.
+    """Number of labels needed to reach a goal; `str()` describes it in one sentence.
 
     Parameters
     ----------
     n_positive : int
-        Labelled positive rows in all; if labels are drawn at random, as many as are to be expected.
+        Labelled positive rows in total; the expected number if labels are drawn at random.
     n_negative : int
-        The same of negative rows.
+        Labelled negative rows in total.
     sampling : str
         "by_class" or "random".
     reached : float
-        Expected width of the interval with so many labels, or the power of the comparison.
+        Expected width of the interval with this number of labels, or the power of the comparison.
     wish : str
-        What they are for, in words.
+        The goal, in words.
     """
 
     n_positive: int
@@ -71,23 +71,23 @@ def labels_for_width(
     sampling: Sampling = "by_class",
     confidence: float = 0.95,
 ) -> LabelsNeeded:
-    """Labels that bring the interval of the error rate to a width, high end minus low end, on average.
+    """Labels needed for an expected width (upper minus lower end) of the interval of the error rate.
 
     Parameters
     ----------
     width : float
-        Wished width, e.g. 0.05.
+        Desired width, e.g. 0.05.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, or what is known about it. A prior that is not known may keep any number
-        of labels gathered by class from the wished width; labels drawn at random tell it as well.
+        Class prior: share of positives in the population. If it is uncertain, the desired width may be out of reach
+        with labels gathered by class; labels drawn at random also estimate the prior.
     error_rates : (float, float)
-        Shares of positives and of negatives that the model is thought to get wrong.
+        Assumed false negative rate and false positive rate of the model.
     n_unlabeled : int
-        Unlabelled rows.
+        Number of unlabelled rows.
     sampling : "by_class" or "random"
-        As many labels of either class, or labels drawn at random from the population.
+        Equally many labels of both classes, or labels drawn at random from the population.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Examples
     --------
@@ -105,8 +105,9 @@ def labels_for_width(
     n = _first(lambda n: expected(n) <= wish) if expected(MOST_LABELS) <= wish else None
     if n is None:
         raise ValueError(
-            f"No number of labels brings the interval to a width of {wish:g}: it stays at {expected(MOST_LABELS):.3f}, "
-            "because the prior is not known well enough. Draw labels at random, or narrow the prior."
+            f"No number of labels reaches a width of {wish:g}: {MOST_LABELS:,} labels give a width of "
+            f"{expected(MOST_LABELS):.3f}, because the prior is not known well enough. Draw labels at random, or pass "
+            "a narrower prior."
         )
     text = f"{100 * confidence:g} % interval of the error no wider than {wish:g}"
     return _needed(n, float(class_prior.mean), sampling, expected(n), text)
@@ -120,7 +121,7 @@ def expected_width(
     sampling: Sampling,
     confidence: float,
 ) -> float:
-    """Expected width of the interval with n labels of each class, or n at random: a mean over errors that may occur."""
+    """Expected width of the interval with n labels per class, or n random labels: a mean over error counts."""
     theta = float(class_prior.mean)
     sizes = np.array([n * theta, n * (1 - theta)]) if sampling == "random" else np.array([n, n], dtype=float)
     sizes = np.maximum(np.round(sizes), 1)
@@ -133,7 +134,7 @@ def expected_width(
         share, size = np.array([fnr, fpr, called]), np.array([*sizes, n_unlabeled], dtype=float)
         try:
             errors, probability = error_posterior(share, size, class_prior, N_QUANTILES)
-        except ContradictedPrior:  # so many errors would not go with what U says
+        except ContradictedPrior:  # these error counts contradict the predictions on U
             continue
         low, high = weighted_interval(errors, probability, confidence)
         widths.append(high - low)
@@ -155,24 +156,24 @@ def labels_for_difference(
     power: float = 0.8,
     confidence: float = 0.95,
 ) -> LabelsNeeded:
-    """Labels with which `compare` tells two models apart whose errors differ by that much.
+    """Labels that `compare` needs to detect this difference of two error rates.
 
     Parameters
     ----------
     difference : float
         Difference of the two error rates, e.g. 0.03.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population.
+        Class prior: share of positives in the population.
     disagreement : float
-        Share of rows that the models decide differently; unlabelled rows show it.
+        Share of rows on which the two models disagree. Unlabelled rows suffice to measure it.
     n_unlabeled : int
-        Unlabelled rows.
+        Number of unlabelled rows.
     sampling : "by_class" or "random"
-        As many labels of either class, or labels drawn at random from the population.
+        Equally many labels of both classes, or labels drawn at random from the population.
     power : float
-        Probability of the right verdict.
+        Probability of detecting the difference.
     confidence : float
-        Of the interval that gives the verdict.
+        Confidence level of the interval of the difference.
 
     Examples
     --------
@@ -206,7 +207,7 @@ def labels_for_difference(
 
 
 def _first(enough: Callable[[int], bool]) -> int | None:
-    """The least number of labels that is enough, by doubling and halving."""
+    """Smallest sufficient number of labels, by doubling and bisection; None if it exceeds `MOST_LABELS`."""
     high = 2
     while not enough(high):
         if high >= MOST_LABELS:
@@ -227,7 +228,7 @@ def _needed(n: int, prior: float, sampling: Sampling, reached: float, wish: str)
 
 
 def read_error_rates(rates: Any) -> tuple[float, float]:
-    """The shares of positives and of negatives that a model gets wrong."""
+    """Validated false negative rate and false positive rate."""
     if np.shape(rates) != (2,) or not all(isinstance(rate, Real) and 0 < float(rate) < 1 for rate in rates):
         raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
     return float(rates[0]), float(rates[1])

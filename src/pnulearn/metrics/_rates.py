@@ -1,7 +1,7 @@
 """Rates of decisions from P, N and U: precision, recall, F1, specificity, cost, lift, and gain over the larger class.
 
-Values are maximum-likelihood estimates. Standard errors and intervals are those of the posterior under Jeffreys'
-priors, which covers with ten rows and near 0 and 1, where the delta method and the bootstrap do not.
+Values are maximum-likelihood estimates. Standard errors and intervals come from the posterior under Jeffreys' priors.
+Their coverage is close to nominal with ten rows and near 0 and 1, unlike that of the delta method and the bootstrap.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from pnulearn.priors._resolve import read_prior, read_share
 
 
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
-    """Share of positives among the rows called positive, in a population with that class prior.
+    """Precision in a population with this class prior: share of positives among rows predicted positive.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
-    y_score
-        rows with a score above `threshold` (by default 0; take 0.5 for probabilities) are called positive.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores; rows above `threshold` (default 0; pass 0.5 for probabilities) are predicted positive.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
-    **options
+    **options : object
         threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
@@ -50,55 +50,55 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
 
 
 def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
-    """Share of positives that are called positive, 1 − FNR. Options as in `pnu_precision`.
+    """Recall: share of positives that are predicted positive, 1 − FNR. Options as in `pnu_precision`.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        Further arguments, passed on.
+        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_recall, y_true, y_score, prior, **options)
 
 
 def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
-    """Harmonic mean of precision and recall in a population with that class prior. Options as in `pnu_precision`.
+    """F1 score in a population with this class prior. Options as in `pnu_precision`.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        Further arguments, passed on.
+        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_f1, y_true, y_score, prior, **options)
 
 
 def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
-    """Share of negatives that are called negative, 1 − FPR. Options as in `pnu_precision`.
+    """Specificity: share of negatives that are predicted negative, 1 − FPR. Options as in `pnu_precision`.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        Further arguments, passed on.
+        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_specificity, y_true, y_score, prior, **options)
 
@@ -106,21 +106,21 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **opti
 def pnu_cost(
     y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, costs: tuple[float, float], **options: Any
 ) -> Estimate:
-    """What errors cost per row of the population: c_fn θ FNR + c_fp (1 − θ) FPR. Options as in `pnu_precision`.
+    """Cost of errors per row of the population: c_fn θ FNR + c_fp (1 − θ) FPR. Options as in `pnu_precision`.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     costs : (float, float)
-        What a positive row that is called negative costs, and a negative one that is called positive.
+        Cost of a false negative and cost of a false positive.
     **options : object
-        Further arguments, passed on.
+        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _estimate_rate(
 
 
 def _population_shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:
-    """Shares of the population: true positives; and, in two rows, false negatives and false positives."""
+    """Shares of the population: true positives, and an array with false negatives and false positives."""
     return prior * (1 - rates[0]), np.stack([prior * rates[0], (1 - prior) * rates[1]])
 
 
@@ -167,12 +167,12 @@ def _recall(true: AnyArray, wrong: AnyArray) -> AnyArray:
 
 
 def _specificity(true: AnyArray, wrong: AnyArray) -> AnyArray:
-    """Negatives are what is neither a true positive nor a false negative."""
+    """The share of negatives is 1 − true positives − false negatives."""
     return 1 - wrong[1] / (1 - true - wrong[0])
 
 
 def _precision(true: AnyArray, wrong: AnyArray) -> AnyArray:
-    """Zero if nothing is called positive, as in scikit-learn."""
+    """Zero if nothing is predicted positive, as in scikit-learn."""
     called = true + wrong[1]
     return true / np.where(called > 0, called, 1.0)
 
@@ -183,26 +183,26 @@ def _f1(true: AnyArray, wrong: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True)
 class Quality:
-    """Rates of decisions in the population, beside those of answering the larger class every time.
+    """Rates of a decision rule in the population, and its gain over always predicting the larger class.
 
     Parameters
     ----------
     error : Estimate
-        Share of rows that are decided wrongly.
+        Error rate.
     yardstick : Estimate
-        Error of answering the larger class every time.
+        Error rate of the baseline that always predicts the larger class.
     gain : Estimate
-        yardstick − error, estimated together, because both depend on the prior.
+        yardstick − error, estimated jointly because both depend on the class prior.
     precision : tuple of Estimate
-        Share of true ones among the rows that are called a class, by class.
+        Precision of every class.
     recall : tuple of Estimate
-        Share of the rows of a class that are called so, by class.
+        Recall of every class.
     lift : tuple of Estimate
-        Precision over the share of the class, by class: 1 for rows picked at random.
+        Precision divided by the share of the class, for every class; 1 for random decisions.
     called : tuple of float
-        Share of the population that is called each class.
+        Share of the population that is predicted to be in each class.
     chance_better : float
-        Probability that the decisions are better than the yardstick.
+        Posterior probability that the error rate is below the baseline's.
     larger : int
         Code of the larger class.
     """
@@ -221,18 +221,18 @@ class Quality:
 def count_decisions(
     groups: Sequence[AnyArray], called: AnyArray, n_classes: int, weight: AnyArray | None = None
 ) -> AnyArray:
-    """How many rows of each group are called which class, (groups, classes).
+    """Number of rows by group and predicted class, (groups, classes).
 
-    Rows of unequal weights count as Kish's effective number (Σ w)² / Σ w².
+    Weighted rows are scaled to Kish's effective sample size (Σ w)² / Σ w².
 
     Parameters
     ----------
     groups : sequence of arrays
-        Row numbers of every class in code order, then of rows drawn from the population.
+        Row numbers of every class in code order, then of unlabelled rows.
     called : array (rows,)
-        The code that every row is called.
+        Predicted class code of every row.
     n_classes : int
-        How many classes there are.
+        Number of classes.
     weight : array (rows,), optional
         Weights of the rows.
 
@@ -253,16 +253,16 @@ def count_decisions(
 def judge_decisions(
     table: AnyArray, prior: PriorEstimate, error: Estimate | None = None, confidence: float = 0.95
 ) -> Quality | None:
-    """Rates of decisions; None if fewer than two groups have rows.
+    """Rates of a decision rule from its table of counts; None if fewer than two groups have rows.
 
     Parameters
     ----------
     table : array (classes + 1, classes)
-        As `count_decisions` gives it.
+        Counts from `count_decisions`.
     prior : PriorEstimate
-        What is known about the shares of the classes.
+        Class prior and its uncertainty.
     error : Estimate, optional
-        The error rate, if it was estimated already.
+        Error rate, if already estimated.
     confidence : float
         Confidence level of every interval.
 
@@ -306,13 +306,13 @@ def judge_decisions(
 
 
 def _has_enough_groups(table: AnyArray) -> bool:
-    """Whether two groups have rows and, if there are more than two classes, every class has."""
+    """Whether at least two groups have rows; with more than two classes, every class needs rows."""
     seen = table.sum(axis=1) > 0
     return bool(seen.sum() > 1 and (table.shape[1] == 2 or seen[:-1].all()))
 
 
 def _measures(shares: AnyArray, rates: AnyArray) -> dict[str, AnyArray]:
-    """Measures (K, n) from class shares (K, n) and the rates (K, K, n) at which rows of a class are called another."""
+    """Measures (K, n) from class shares (K, n) and rates (K, K, n) of predicted classes within true classes."""
     right = np.einsum("kn,kkn->kn", shares, rates)
     called = np.einsum("kn,kjn->jn", shares, rates)
     precision = right / np.where(called > 0, called, 1.0)
@@ -320,7 +320,7 @@ def _measures(shares: AnyArray, rates: AnyArray) -> dict[str, AnyArray]:
 
 
 def _called_shares(table: AnyArray, likely: tuple[AnyArray, AnyArray]) -> AnyArray:
-    """Shares of the population by what they are called: those among U, or those that follow from the rates."""
+    """Shares of predicted classes: observed on U, or computed from the rates if U is empty."""
     return table[-1] / table[-1].sum() if table[-1].any() else likely[0] @ likely[1]
 
 
@@ -329,7 +329,7 @@ def _row_sums(table: AnyArray) -> AnyArray:
 
 
 def _shares_of_two(table: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Shares of errors among P, of errors among N and of U called positive, and the sizes of the samples."""
+    """Error shares of P and N, share of U predicted positive, and the three sample sizes."""
     size = table.sum(axis=1)[[1, 0, 2]]
     return table[[1, 0, 2], [0, 1, 1]] / np.maximum(size, 1e-300), size
 

@@ -35,8 +35,8 @@ from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, ri
 
 Mix = float | Literal["optimal", "heuristic"]
 Kind = Literal["rate", "mean"]
-N_QUANTILES = 64  # of each error rate: ends of the interval are right to a hundredth of its width
-LARGEST_Z = 2.5  # metrics are called often; a right prior may cause a warning once in a hundred times
+N_QUANTILES = 64  # per error rate; interval ends are then accurate to 1 % of the interval's width
+LARGEST_Z = 2.5  # a correct prior triggers the warning in about 1 % of calls
 
 
 def pnu_risk(
@@ -57,57 +57,56 @@ def pnu_risk(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> RiskEstimate:
-    """Risk of a fixed model in a population with that class prior, from its scores on labelled and unlabelled rows.
+    """Risk of a fixed model in a population with this class prior, from scores on labelled and unlabelled rows.
 
-    The rows must not have been used to fit the model. Rows with a missing y are unlabelled.
+    The rows must be held out: they must not have been used to fit the model.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
-    y_score
-        g(x), positive for the positive class. For probabilities pass threshold=0.5.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
+    y_score : array (rows,)
+        Scores g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from: a number, which is taken as
-        certain, with a warning if the rows contradict it; or what is known about it, a 90 % range, a distribution from
-        `scipy.stats` or the answer of `estimate_prior`. The risk is then the one expected under it, and its interval
-        contains what is not known.
-        It may be left out with sampling="random".
+        Class prior: share of positives in the population that the unlabelled rows come from. A number is treated as
+        exact; a warning is raised if the rows contradict it. An uncertain prior is a 90 % range, a distribution from
+        `scipy.stats` or the result of `estimate_prior`; its uncertainty is then included in the standard error and in
+        the interval. Optional with sampling="random".
     helper : array (rows,) or (rows, helpers), optional
-        What one or several second models say of the same rows: labels, probabilities of the positive class or scores.
-        They are calibrated to the labels out of fold, so they need not be right, and are left out where they do not
-        pay. Neither the labels of these rows nor the model that is judged may have been used to make them. With a
-        helper the answer is a `HelpedEstimate`.
+        Predictions of one or several other models on the same rows, used as control variates: labels, probabilities
+        of the positive class or scores. They are calibrated out of fold, so they need not be accurate, and are ignored
+        if they do not reduce the variance. They must not depend on the labels of these rows, nor on the evaluated
+        model. With a helper the function returns a `HelpedEstimate`.
     sampling : "by_class" or "random"
-        Whether labelled rows were gathered by class, or drawn at random from the population. In the second case how
-        many there are of each class tells the prior, or adds to what is known about it.
-    mix
-        weight of U in [−1, 1]; −1, 0, 1 are the NU, PN and PU risks. "optimal" has the least estimated variance for
-        these rows, "heuristic" would have it for equal variances and unlimited U. Numbers and "heuristic" are exactly
-        unbiased. "optimal" depends on the rows; with ten labels of each class and the squared loss that is a bias of
-        0.07 standard deviations and an interval that holds the truth in 90 % of cases, not 95 %. For the other losses,
-        or from fifty labels on, simulation shows neither (benchmarks/judge_monte_carlo.py).
+        Whether labelled rows were sampled per class, or at random from the population. If at random, the class
+        counts estimate the prior, or are combined with the given uncertain prior.
+    mix : float, "optimal" or "heuristic"
+        Weight η of U in [−1, 1]; −1, 0 and 1 are the NU, PN and PU risks. "optimal" minimises the estimated variance,
+        "heuristic" minimises it for equal class variances and unlimited U. Fixed numbers and "heuristic" give an
+        unbiased estimate. "optimal" depends on the rows: with ten labels per class and the squared loss, the bias is
+        0.07 standard deviations and 95 % intervals cover 90 %. With other losses, or with fifty labels or more,
+        simulations show neither effect (benchmarks/judge_monte_carlo.py).
     loss : str or Loss
         Name of a loss, or a `Loss`.
     costs : (float, float)
-        What a positive row that is called negative costs, and a negative one that is called positive: weights of the
-        two losses. The risk is then a cost per row, c_fn θ FNR + c_fp (1 − θ) FPR for the zero-one loss.
+        Cost of a false negative and cost of a false positive: weights of the two losses. The risk is then a cost per
+        row, c_fn θ FNR + c_fp (1 − θ) FPR for the zero-one loss.
     confidence : float
         Confidence level of the interval.
-    nonnegative
-        clip the class risk that is read off U at zero. Never negative, but biased upwards for good models.
+    nonnegative : bool
+        Clip the class risk estimated from U at zero. The result is never negative, but biased upwards for good models.
     threshold : float, optional
-        What to subtract from the scores; 0 by default, with a warning if they look like probabilities.
+        Subtracted from the scores. Default: 0, with a warning if the scores look like probabilities.
     unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
+        Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
-        The positive class, by default the greater label.
-    sample_weight
-        only proportions matter. For rows that were chosen with known, unequal probabilities pass 1 / probability.
-        Standard errors hold however weights and errors are related, as long as both kinds of rows show their weights.
+        The positive class. Default: the larger label.
+    sample_weight : array (rows,), optional
+        Weights of the rows; only proportions matter. For rows sampled with known, unequal probabilities pass
+        1 / probability. Standard errors are valid even if weights and errors are correlated.
     groups : array (rows,), optional
-        What every row belongs to (a patient, a document), if rows of one group may be alike. Standard errors and
-        intervals then count groups as far as their rows err together.
+        Group of every row (a patient, a document), if rows of one group may be correlated. Standard errors and
+        intervals then include the design effect of the groups.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def pnu_risk(
     if helper is None:
         return plain
     if mix != "optimal" or nonnegative:
-        raise ValueError("A helper and the mix are weighed together: leave out mix and nonnegative with helper=.")
+        raise ValueError("helper= chooses the mix itself: omit mix and nonnegative.")
     opinions = read_opinions(helper, rows.classes, len(rows.weight))
     kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
     samples = loss_samples(scores, loss, rows.weights, apart)
@@ -143,7 +142,7 @@ def pnu_risk(
 
 
 def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
-    """What is known about the prior, combined with the counts of labels that were drawn at random."""
+    """The given class prior, combined with the class counts if labels were drawn at random."""
     by_class = read_sampling(sampling) == "by_class"
     if prior is None and by_class:
         raise ValueError(
@@ -173,17 +172,17 @@ def estimate_risk(
     costs: tuple[float, float] = EQUAL_COSTS,
     own_prior: bool = False,
 ) -> RiskEstimate:
-    """`pnu_risk` of scores that are already apart: g on P, on N and on U.
+    """`pnu_risk` for scores that are already split into P, N and U.
 
     Parameters
     ----------
     scores : sequence of three arrays
-        g on P, on N and on U.
+        Scores g on P, on N and on U.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     mix : float or str
-        Weight η of U in [−1, 1], or the rule that chooses it, as in `pnu_risk`.
+        Weight η of U in [−1, 1], or the name of a rule that chooses it, as in `pnu_risk`.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     confidence : float
@@ -191,20 +190,20 @@ def estimate_risk(
     weights : sequence of three arrays, optional
         Weights of the rows of P, N and U.
     groups : sequence of three arrays, optional
-        Numbers of the groups that rows of P, N and U belong to.
+        Group number of every row of P, N and U.
     nonnegative : bool
-        Clip the class risk that is read off U at zero.
+        Clip the class risk estimated from U at zero.
     costs : (float, float)
         Weights of the losses of positive and of negative rows, as in `pnu_risk`.
     own_prior : bool
-        Whether the model was trained with this prior, so that its calls among U say nothing new about it.
+        Whether the model was trained with this prior, so that its predictions on U carry no information about it.
     """
     loss, class_prior, costs = as_loss(loss), read_prior(prior), read_costs(costs)
     samples = loss_samples(scores, loss, weights, groups)
     theta = float(class_prior.mean)
     eta = choose_mix(samples, theta, mix, class_prior.spread, costs)
     kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
-    estimate = judge(pnu(theta, eta).at_costs(costs), samples, eta, confidence, kind)
+    estimate = estimate_linear_risk(pnu(theta, eta).at_costs(costs), samples, eta, confidence, kind)
     if class_prior.spread or (kind == "rate" and eta):
         estimate = _allow_for_prior(estimate, class_prior, samples, kind, costs, own_prior)
     return _clip(estimate, theta, samples, costs) if nonnegative else estimate
@@ -217,9 +216,9 @@ def choose_mix(
     prior_sd: float = 0.0,
     costs: tuple[float, float] = EQUAL_COSTS,
 ) -> float:
-    """The mix as a number. "optimal" and "heuristic" fall back on PN, PU or NU if U, N or P is missing.
+    """The mix as a number. "optimal" and "heuristic" use PN, PU or NU if U, N or P is empty.
 
-    "optimal" counts the uncertainty of the prior in, so that the risk is never less certain than that of the labels.
+    "optimal" includes the uncertainty of the prior, so its estimated variance never exceeds that of the PN risk.
     """
     if isinstance(mix, Real) and -1 <= float(mix) <= 1:
         return float(mix)
@@ -235,11 +234,13 @@ def choose_mix(
     return best_mix(prior, reconciled_covariances(samples, prior) * np.outer(costs, costs), prior_sd, means)
 
 
-def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind) -> RiskEstimate:
-    """Value, standard error and interval of any table of weights on the mean losses of three samples.
+def estimate_linear_risk(
+    risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind
+) -> RiskEstimate:
+    """Value, standard error and interval of a linear combination of the mean losses of three samples.
 
-    Each sample has its own interval, Jeffreys' for error rates and Student's with a correction for skewness for other
-    losses; MOVER joins them.
+    Each sample has its own interval: Jeffreys' for error rates, a skewness-corrected t interval for other losses. MOVER
+    combines them.
     """
     read_share(confidence, "confidence")
     _refuse_empty(risk, samples)
@@ -249,7 +250,7 @@ def judge(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: flo
     for weights, sample, covariance in zip(risk.table, samples, covariances, strict=True):
         if not weights.any():
             continue
-        if kind == "rate":  # the two losses of a row sum to one
+        if kind == "rate":  # the two zero-one losses of a row sum to one
             factor, share = weights[0] - weights[1], float(sample.mean[0])
             parts.append(jeffreys_distances(share, sample.size, confidence, factor))
         else:
@@ -268,11 +269,11 @@ def _allow_for_prior(
     costs: tuple[float, float],
     own_prior: bool,
 ) -> RiskEstimate:
-    """The same estimate with the uncertainty of the prior in its standard error and its interval.
+    """The estimate with the uncertainty of the prior added to its standard error and interval.
 
-    Error rates: the posterior of both rates under every prior, which stays within their range; under an uncertain prior
-    an estimate outside of the interval is moved to its nearer end. Other losses: the risk is linear in the prior, so
-    the prior's own interval times the slope is a further part for MOVER.
+    Error rates: the interval comes from the joint posterior of the prior and both rates, so it stays in their range.
+    Under an uncertain prior an estimate outside the interval is moved to the nearer end. Other losses: the risk is
+    linear in the prior, so the prior's interval times the slope is a further part for MOVER.
     """
     slope = prior_slope(estimate.mix, np.asarray(costs) * smoothed_means(samples, float(prior.mean)))
     stderr = float(np.hypot(estimate.stderr, prior.spread * slope))
@@ -286,7 +287,7 @@ def _allow_for_prior(
                 return replace(estimate, value=value, stderr=stderr, low=low, high=high)
             low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, max(costs)))
             return replace(estimate, stderr=stderr, low=low, high=high)
-        except ContradictedPrior:  # the samples have their own intervals
+        except ContradictedPrior:  # fall back on the intervals of the samples
             pass
     own = (estimate.value - estimate.low, estimate.high - estimate.value)
     down, up = mover([own, prior_distances(slope, prior, estimate.confidence)])
@@ -297,7 +298,7 @@ def _allow_for_prior(
 
 
 def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
-    """The samples that the risk at this mix is made of: not U at 0, not N at 1, not P at −1."""
+    """The samples with the unused one emptied: U at mix 0, N at mix 1, P at mix −1."""
     unused = {0.0: 2, 1.0: 1, -1.0: 0}.get(mix)
     return [LossSample.of(s.losses[:0]) if index == unused else s for index, s in enumerate(samples)]
 
@@ -313,22 +314,22 @@ def posterior_risk(
 ) -> RiskEstimate:
     """Posterior mean of the error rate, or cost per row, of a model that was trained with this prior.
 
-    P or N may be empty. Unlike the unbiased estimate it is never negative and always within its interval.
+    P or N may be empty. Unlike the unbiased estimate, it is never negative and always lies within its interval.
 
     Parameters
     ----------
     scores : sequence of three arrays
-        g on P, on N and on U.
+        Scores g on P, on N and on U.
     prior : PriorEstimate
-        What is known about the share of positives.
+        Class prior and its uncertainty.
     confidence : float
         Confidence level of the interval.
     weights : sequence of three arrays
         Weights of the rows of P, N and U.
     groups : sequence of three arrays, optional
-        Numbers of the groups that rows of P, N and U belong to.
+        Group number of every row of P, N and U.
     costs : (float, float)
-        What errors on positive and on negative rows cost.
+        Cost of a false negative and cost of a false positive.
     """
     samples = loss_samples(scores, "zero_one", weights, groups)
     values, probability = error_posterior(*decision_shares(samples), prior, N_QUANTILES, costs, own_prior=True)
@@ -340,14 +341,14 @@ def posterior_risk(
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
-    """The risks of the positive class, θ E_P[ℓ(g)], and of the negative class, from the two columns of the table."""
+    """Risk of the positive class, θ E_P[ℓ(g)], and of the negative class, from the two columns of the table."""
     return np.einsum("ci,ci->i", risk.table, [sample.mean for sample in samples])
 
 
 def _clip(
     estimate: RiskEstimate, prior: float, samples: Sequence[LossSample], costs: tuple[float, float]
 ) -> RiskEstimate:
-    """The non-negative PNU risk: either class risk of its PU (or NU) part is clipped at zero."""
+    """The non-negative PNU risk: both class risks of its PU (or NU) part are clipped at zero."""
     share, other = abs(estimate.mix), pu(prior) if estimate.mix > 0 else nu(prior)
     parts = [(1 - share) * class_parts(pn(prior).at_costs(costs), samples)]
     parts.append(share * class_parts(other.at_costs(costs), samples))
@@ -359,7 +360,7 @@ def _clip(
 def _refuse_empty(risk: Risk, samples: Sequence[LossSample]) -> None:
     for name, weights, sample in zip(("positive", "negative", "unlabeled"), risk.table, samples, strict=True):
         if weights.any() and not sample.size:
-            raise ValueError(f"This risk needs {name} rows and found none: {risk}. mix='optimal' does without.")
+            raise ValueError(f"This risk needs {name} rows and found none: {risk}. Use mix='optimal'.")
 
 
 @dataclass(frozen=True)
@@ -371,9 +372,9 @@ class PriorContradiction:
     given : float
         The prior.
     suggested : float
-        The prior that agrees with the rows.
+        The prior estimated from the rows.
     distance : float
-        Standard errors between them.
+        Difference in standard errors.
     """
 
     given: float
@@ -382,7 +383,7 @@ class PriorContradiction:
 
     def __str__(self) -> str:
         return (
-            f"prior={self.given:g} was given, but the unlabelled rows look as if it were about {self.suggested:.2f} "
+            f"prior={self.given:g} was given, but the unlabelled rows suggest about {self.suggested:.2f} "
             f"({self.distance:.1f} standard errors apart). If the labelled rows are typical of their classes, check "
             "the prior"
         )
@@ -391,13 +392,13 @@ class PriorContradiction:
 def contradict_prior(
     values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: float
 ) -> PriorContradiction | None:
-    """How far a prior is from what any function of P, N and U says, by `mixture_z`; None if it cannot tell."""
+    """z test of a prior by the means of any function on P, N and U (`mixture_z`); None if it is not applicable."""
     found = mixture_z(values, weights, prior)
     return None if found is None else PriorContradiction(prior, *found)
 
 
 def _warn_of_contradicted_prior(scores: Sequence[AnyArray], weights: Sequence[AnyArray], prior: PriorEstimate) -> None:
-    """Warn if a prior given as certain is far from what decisions at zero on P, N and U say."""
+    """Warn if a prior given as a number is far from the one estimated from predictions on P, N and U."""
     if prior.spread:
         return
     called = [(np.sign(g) + 1) / 2 for g in scores]

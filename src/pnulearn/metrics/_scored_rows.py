@@ -1,4 +1,4 @@
-"""Arguments of the metrics: labels and scores as samples P, N and U, and costs of the two kinds of errors."""
+"""Validation of the metrics' arguments: labels, scores and costs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ EQUAL_COSTS = (1.0, 1.0)
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """Row numbers of P, N and U, and what belongs to them."""
+    """Row numbers of P, N and U, weights of all rows, and the two classes."""
 
     rows: tuple[IntArray, IntArray, IntArray]
     weight: FloatArray
     classes: AnyArray
 
     def take(self, values: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Those values on P, on N and on U."""
+        """`values` on P, on N and on U."""
         positive, negative, unlabeled = self.rows
         return values[positive], values[negative], values[unlabeled]
 
@@ -39,7 +39,7 @@ class ScoredRows:
 def split_scored_rows(
     y_true: ArrayLike, unlabeled: Any, pos_label: Any, sample_weight: ArrayLike | None = None
 ) -> ScoredRows:
-    """Which rows are positive, negative and unlabelled; two classes are needed."""
+    """Split rows into positive, negative and unlabelled. Raises if y has more than two classes."""
     labels = decode_labels(y_true, unlabeled, pos_label)
     refuse_more_than_two(labels.classes)
     weight = read_weights(sample_weight, len(labels.codes))
@@ -50,7 +50,7 @@ def split_scored_rows(
 def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> FloatArray:
     """Finite scores, one per row, shifted so that the threshold is zero.
 
-    Without a threshold it is 0, with a warning if scores look like probabilities or predictions of 0 and 1.
+    The default threshold is 0, with a warning if scores look like probabilities or 0/1 predictions.
     """
     y_score = unmasked(y_score, "y_score")
     scores: FloatArray = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
@@ -68,7 +68,7 @@ def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> Flo
 def _warn_of_probabilities(scores: FloatArray) -> None:
     if len(scores) > 1 and scores.min() >= 0 and scores.max() <= 1 and scores.any():
         warnings.warn(
-            "All of y_score lies between 0 and 1, so every row is called positive. If these are probabilities or "
+            "All of y_score lies between 0 and 1, so every row is predicted positive. If these are probabilities or "
             "predictions of 0 and 1, pass threshold=0.5; if 0 is the right threshold, pass threshold=0.",
             UserWarning,
             stacklevel=5,
@@ -86,12 +86,12 @@ def read_costs(costs: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         values = np.zeros(0)
     if values.shape != (2,) or not (np.isfinite(values).all() and (values > 0).all()):
-        raise ValueError(f"costs must be two positive numbers, of a missed positive and a false alarm, got {costs!r}.")
+        raise ValueError(f"costs must be two positive numbers (false negative, false positive), got {costs!r}.")
     return float(values[0]), float(values[1])
 
 
 def weighted_prior(prior: float, costs: tuple[float, float]) -> float:
-    """The prior of a population in which every class counts what its errors cost: c_fn θ / (c_fn θ + c_fp (1 − θ)).
+    """Class prior after weighting each class by the cost of its errors: c_fn θ / (c_fn θ + c_fp (1 − θ)).
 
     >>> weighted_prior(0.5, (4.0, 1.0))
     0.8

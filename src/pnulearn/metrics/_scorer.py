@@ -1,4 +1,4 @@
-"""Scores of any scikit-learn classifier, and a scorer for `GridSearchCV` and friends that uses unlabelled rows."""
+"""A scikit-learn scorer that also uses unlabelled rows, and signed scores of any classifier."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pnulearn.priors._resolve import read_prior
 
 @dataclass(frozen=True)
 class PNUScorer:
-    """Minus the PNU risk of a fitted classifier: greater is better. Made by `make_pnu_scorer`."""
+    """Negative PNU risk of a fitted classifier (greater is better). Created by `make_pnu_scorer`."""
 
     prior: float
     mix: Mix = "heuristic"
@@ -57,26 +57,26 @@ def make_pnu_scorer(
 ) -> PNUScorer:
     """A scorer for `GridSearchCV(..., cv=PNUStratifiedKFold(5), scoring=make_pnu_scorer(prior=0.3))`.
 
-    The score is minus the PNU risk, so greater is better, and for the zero-one loss 1 + score estimates the accuracy.
-    The mix is by default the heuristic one, which is the same for all candidates and keeps their scores comparable.
+    The score is the negative PNU risk, so greater is better. For the zero-one loss, 1 + score estimates the accuracy.
+    The default mix, "heuristic", is the same for all candidates, so their scores are comparable.
 
     Parameters
     ----------
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population, which the unlabelled rows are drawn from, or what is known about it; see
+        Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     mix : float or str
-        Weight η of U in [−1, 1], or the rule that chooses it, as in `pnu_risk`.
+        Weight η of U in [−1, 1], or the name of a rule that chooses it, as in `pnu_risk`.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     nonnegative : bool
-        Clip the class risk that is read off U at zero.
+        Clip the class risk estimated from U at zero.
     unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
+        Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
-        The positive class, by default the greater label.
+        The positive class. Default: the larger label.
     costs : (float, float)
-        What a positive row that is called negative costs, and a negative one that is called positive.
+        Cost of a false negative and cost of a false positive.
 
     Examples
     --------
@@ -98,19 +98,19 @@ def make_pnu_scorer(
 
 
 def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) -> tuple[Any, Any]:
-    """The negative and the positive label of a fitted classifier, the marker of unlabelled rows set aside."""
+    """The negative and the positive label of a fitted classifier, ignoring the marker of unlabelled rows."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise TypeError(f"{type(estimator).__name__} has no classes_: a fitted classifier is needed.")
     names = [name for name in np.asarray(classes).tolist() if unlabeled is None or name != unlabeled]
-    refuse_more_than_two(names, "the classifier knows")
+    refuse_more_than_two(names, "the classifier has")
     if pos_label is not None or len(names) == 1:
         names = decode_labels([*names, None], None, pos_label).classes.tolist()
     return names[0], names[1]
 
 
 def decode_for(models: Sequence[Any], y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> Labels:
-    """y in the labels that all models know; a label that one of them does not know would turn its scores round."""
+    """Decode y with the classes of the models; a label that is not a class of a model raises an error."""
     labels = decode_labels(y, unlabeled, pos_label)
     refuse_more_than_two(labels.classes)
     for model in models:
@@ -118,11 +118,11 @@ def decode_for(models: Sequence[Any], y: ArrayLike, unlabeled: Any = None, pos_l
         unknown = [name for name in labels.classes[labels.counts > 0].tolist() if name not in names]
         if unknown:
             raise ValueError(
-                f"y holds {unknown[0]!r}, which {type(model).__name__} does not know: its classes are {names}. Give y "
-                "the labels that the model was fitted to; if this one marks unlabelled rows, pass "
+                f"y holds {unknown[0]!r}, which is not a class of {type(model).__name__}: its classes are {names}. Use "
+                "the labels that the model was fitted to. If this value marks unlabelled rows, pass "
                 f"unlabeled={unknown[0]!r}."
             )
-        if not labels.counts.all() and len(names) == 2:  # only one class is seen, and the model knows the other
+        if not labels.counts.all() and len(names) == 2:  # y has one class; take the other from the model
             seen = labels.classes[int(np.argmax(labels.counts))].item()
             other = next(name for name in names if name != seen)
             positive = names[1] if pos_label is None else pos_label
@@ -133,9 +133,9 @@ def decode_for(models: Sequence[Any], y: ArrayLike, unlabeled: Any = None, pos_l
 
 
 def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> AnyArray:
-    """g(x), positive for the positive class, from decision_function, predict_proba or predict, whichever is there.
+    """g(x), positive for the positive class: from decision_function, else predict_proba, else predict.
 
-    Of classifiers that know a third class (the marker of unlabelled rows), the two columns are compared.
+    If the classifier has a third class (the marker of unlabelled rows), g is the difference of the two columns.
     """
     for method in ("decision_function", "predict_proba"):
         if hasattr(estimator, method):

@@ -1,14 +1,14 @@
-"""A second model as a control variate: what it says about the same rows lowers the variance of a risk.
+"""A second model as a control variate: its predictions on the same rows reduce the variance of a risk.
 
     θ mean_P(a − c h) + (1 − θ) mean_N(b − c h) + mean_U(c h)
 
-has the same mean for every h that does not depend on the labels and every c: a and b are a row's losses if it is
-positive and if it is negative, h is the loss that the second model expects. The PNU risk is the case h = ℓ(−g); both
-are mixed at once with the least variance (`best_weights`). The second model is calibrated first, out of fold, so it may
-give labels, probabilities for another prior, or scores. With c = 1 and labels drawn at random this is
-prediction-powered inference (Angelopoulos et al. 2023, Science 382).
+has the same mean for every c and every h that does not depend on the labels. Here a and b are the losses of a row if it
+is positive and if it is negative, and h is the expected loss under the second model. The PNU risk is the case
+h = ℓ(−g). The mix and the weight c are chosen together to minimise the variance (`best_weights`). The second model is
+first calibrated out of fold, so its predictions may be labels, probabilities for another prior, or scores. With c = 1
+and labels drawn at random this is prediction-powered inference (Angelopoulos et al. 2023, Science 382).
 
-In the code `opinions` are the second models' answers as log-odds (rows, models).
+In the code `opinions` are the predictions of the second models as log-odds (rows, models).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from pnulearn.metrics._variance import LossSample, observed_covariances, pseudo_
 from pnulearn.priors._estimate import PriorEstimate
 
 FOLDS = 5
-# Pseudo-rows per class: rows on which the second model is right in half of the cases, and rows of U as it labels them.
+# Pseudo-observations per class: with random labels, and rows of U with the labels predicted by the second model.
 UNINFORMED_ROWS, INFORMED_ROWS = 1.0, 1.0
-WORTHWHILE = 0.95  # of the variance without: a second model that promises less is left out
-WIDER = 1.05
-LABEL_ODDS = 1.5  # log-odds of a label before calibration: right in four of five rows
-LEAST_SHARE = 0.01  # a probability below this is not taken as certain
+WORTHWHILE = 0.95  # the second model is used only if it reduces the variance below this fraction
+WIDER = 1.05  # and if the interval does not become wider than this factor
+LABEL_ODDS = 1.5  # log-odds of a predicted label before calibration: about 80 % accuracy
+LEAST_SHARE = 0.01  # probabilities are clipped to [LEAST_SHARE, 1 - LEAST_SHARE]
 SLOPE_PENALTY, SHIFT_PENALTY = 1.0, 0.1
 STEPS = 30
 CLOSE = 1e-8
@@ -49,9 +49,9 @@ def estimate_with_second_model(
     kind: str,
     costs: tuple[float, float] = EQUAL_COSTS,
 ) -> HelpedEstimate:
-    """The risk with a second model, or the plain one if that does not pay.
+    """The risk with a second model, or the plain estimate if the second model does not reduce its variance enough.
 
-    `opinions` are log-odds on P, N and U; `samples` hold the losses of g and −g there.
+    `opinions` are log-odds on P, N and U; `samples` hold the losses of g and −g on the same rows.
     """
     theta = float(prior.mean)
     helped, calibration = expect_losses(samples, opinions, theta, costs)
@@ -61,7 +61,7 @@ def estimate_with_second_model(
     without = best_weights(theta, covariance, prior.spread, means, most_helper=0.0)
     best = best_weights(theta, covariance, prior.spread, means)
     if best[2] < WORTHWHILE * without[2]:
-        found = judge_helped(best[:2], helped, smooth, prior, plain.confidence, kind, costs)
+        found = estimate_helped_risk(best[:2], helped, smooth, prior, plain.confidence, kind, costs)
         if found.high - found.low <= WIDER * (plain.high - plain.low):
             return found
     return HelpedEstimate(
@@ -76,10 +76,10 @@ def expect_losses(
     costs: tuple[float, float] = EQUAL_COSTS,
     fold_by: Sequence[LossSample] | None = None,
 ) -> tuple[list[LossSample], Calibration]:
-    """The samples with a third column, the loss that the second model expects: h = c_fn p ℓ(g) + c_fp (1 − p) ℓ(−g).
+    """Samples with a third column, the expected loss under the second model: h = c_fn p ℓ(g) + c_fp (1 − p) ℓ(−g).
 
-    p of a labelled row comes from the labels of other folds, that of a row of U is the mean over folds. `fold_by` are
-    other losses on the same rows that the folds are made from.
+    For labelled rows, p is calibrated on the other folds. For rows of U, p is the mean over folds. `fold_by`, if given,
+    holds other losses of the same rows from which the folds are assigned.
     """
     by = samples if fold_by is None else fold_by
     folds = [_assign_folds(sample, opinion) for sample, opinion in zip(by[:2], opinions[:2], strict=True)]
@@ -104,7 +104,7 @@ def expect_losses(
 
 
 def _assign_folds(sample: LossSample, opinion: FloatArray) -> AnyArray:
-    """A fold per row by its content, not its position: similar rows go to different folds."""
+    """Fold of every row, derived from its content, not its position. Similar rows go to different folds."""
     order = np.lexsort((sample.losses[:, 0], *opinion.T))
     fold = np.empty(len(order), dtype=int)
     fold[order] = np.arange(len(order)) % FOLDS
@@ -112,10 +112,10 @@ def _assign_folds(sample: LossSample, opinion: FloatArray) -> AnyArray:
 
 
 def add_pseudo_rows(helped: Sequence[LossSample], probability: FloatArray) -> list[LossSample]:
-    """P and N with a few pseudo-rows: a few rows on which the second model was right do not prove that it always is.
+    """P and N with a few pseudo-observations; without them few labels could give a variance of zero.
 
-    `probability` is the second model's on U: `INFORMED_ROWS` are rows of U with the labels that it gives them,
-    `UNINFORMED_ROWS` have either label alike.
+    `INFORMED_ROWS` are rows of U labelled by the second model, with `probability` on U. `UNINFORMED_ROWS` have either
+    label with equal weight.
     """
     population = helped[2]
     losses = pseudo_row_losses([population])
@@ -142,16 +142,16 @@ def helped_table(prior: float, mix: float, helper: float) -> FloatArray:
 
 
 def slope_in_prior(mix: float, helper: float, means: AnyArray) -> float:
-    """Derivative of the risk in the prior, in which it is linear."""
+    """Derivative of the risk with respect to the prior, in which it is linear."""
     return float(np.sum((helped_table(0.75, mix, helper) - helped_table(0.25, mix, helper)) * means)) / 0.5
 
 
 def best_weights(
     prior: float, covariance: AnyArray, prior_sd: float, means: AnyArray, most_helper: float = 1.0
 ) -> tuple[float, float, float]:
-    """Mix in [−1, 1] and weight of the second model in [0, most_helper] of least variance, and that variance.
+    """Mix in [−1, 1] and weight of the second model in [0, most_helper] that minimise the variance, and the minimum.
 
-    On either side of mix 0 the variance is quadratic in both; its minimum over the rectangle lies inside or on an edge.
+    For mixes of one sign the variance is quadratic in both; its minimum on the rectangle lies inside or on an edge.
     """
     found = []
     for side in (1.0, -1.0):
@@ -181,7 +181,7 @@ def _corners_and_edges(form: AnyArray, most: float) -> list[tuple[float, float]]
     return points
 
 
-def judge_helped(
+def estimate_helped_risk(
     weights: tuple[float, float],
     helped: Sequence[LossSample],
     smooth: Sequence[LossSample],
@@ -190,7 +190,7 @@ def judge_helped(
     kind: str,
     costs: tuple[float, float] = EQUAL_COSTS,
 ) -> HelpedEstimate:
-    """Value, standard error and interval of the risk at this mix and this weight of the second model."""
+    """Value, standard error and interval of the risk for a given mix and weight of the second model."""
     mix, helper = weights
     prices = np.array([*costs, 1.0])
     table, means = prices * helped_table(float(prior.mean), mix, helper), np.array([sample.mean for sample in smooth])
@@ -224,15 +224,15 @@ class Calibration:
 
     @classmethod
     def mean(cls, parts: Sequence[Calibration]) -> Calibration:
-        """The calibration with the mean coefficients of several."""
+        """Calibration with the mean coefficients of several calibrations."""
         return cls(float(np.mean([p.shift for p in parts])), np.mean([p.slopes for p in parts], axis=0))
 
 
 def read_opinions(helper: Any, classes: AnyArray, n_rows: int) -> FloatArray:
     """Log-odds (rows, models) from labels, probabilities or scores of one or several second models.
 
-    Values that are labels of the two classes are labels; other numbers within [0, 1] are probabilities of the positive
-    class; any other numbers are scores.
+    Values equal to the class labels are treated as labels, other numbers in [0, 1] as probabilities of the positive
+    class, and all other numbers as scores.
 
     >>> read_opinions(["no", "yes"], np.array(["no", "yes"]), 2).ravel().tolist()
     [-1.5, 1.5]
@@ -240,7 +240,7 @@ def read_opinions(helper: Any, classes: AnyArray, n_rows: int) -> FloatArray:
     columns = _columns(helper)
     for column in columns:
         if len(column) != n_rows:
-            raise ValueError(f"helper has {len(column)} rows and y has {n_rows}: an opinion on every row is needed.")
+            raise ValueError(f"helper has {len(column)} rows and y has {n_rows}: a prediction for every row is needed.")
     return np.column_stack([_log_odds(column, classes) for column in columns])
 
 
@@ -267,7 +267,7 @@ def _log_odds(column: AnyArray, classes: AnyArray) -> FloatArray:
         ) from None
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"helper has no finite value in row {row}: an opinion on every row is needed.")
+        raise ValueError(f"helper has no finite value in row {row}: a prediction for every row is needed.")
     if values.min() >= 0 and values.max() <= 1:
         return np.asarray(logit(np.clip(values, LEAST_SHARE, 1 - LEAST_SHARE)))
     spread = values.std()
@@ -275,9 +275,9 @@ def _log_odds(column: AnyArray, classes: AnyArray) -> FloatArray:
 
 
 def calibrate_opinion(opinions: Sequence[FloatArray], shares: Sequence[AnyArray], prior: float) -> Calibration:
-    """Logistic regression on the labelled rows, weighted to the prior; the shift then makes the mean over U the prior.
+    """Logistic regression on labelled rows, weighted to the prior; the intercept then matches the mean over U to it.
 
-    Slopes are shrunk towards 1 / models, which is right for good probabilities, with the weight of about one row.
+    A ridge penalty worth about one row shrinks slopes towards 1 / models, the value for calibrated probabilities.
     """
     n_helpers = opinions[2].shape[1]
     rows = np.concatenate([opinions[0], opinions[1]])
@@ -301,7 +301,7 @@ def calibrate_opinion(opinions: Sequence[FloatArray], shares: Sequence[AnyArray]
 
 
 def _matching_shift(odds: FloatArray, share: AnyArray, prior: float, start: float) -> float:
-    """The shift at which the mean probability over U is the prior, by Newton's method."""
+    """Intercept at which the mean probability over U equals the prior, by Newton's method."""
     share, shift = share / share.sum(), start
     for _ in range(STEPS):
         p = expit(odds + shift)
@@ -313,8 +313,8 @@ def _matching_shift(odds: FloatArray, share: AnyArray, prior: float, start: floa
 
 
 def take_opinions(opinions: FloatArray, rows: Sequence[AnyArray]) -> list[FloatArray]:
-    """Opinions on P, N and U, all of which are needed."""
+    """Log-odds on P, N and U. Raises if one of them is empty."""
     for name, group in zip(("positive", "negative", "unlabelled"), rows, strict=True):
         if not len(group):
-            raise ValueError(f"A helper needs positive, negative and unlabelled rows; there are no {name} ones.")
+            raise ValueError(f"helper= needs positive, negative and unlabelled rows; there are no {name} ones.")
     return [opinions[group] for group in rows]

@@ -1,4 +1,4 @@
-"""Labelled rows that look wrong, by out-of-fold scores."""
+"""Detection of likely label errors from out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pnulearn.priors._resolve import read_prior
 
 @dataclass(frozen=True)
 class Suspects:
-    """Labelled rows, the most suspicious label first.
+    """Labelled rows, ordered from most to least suspicious.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Suspects:
     label : array (n,)
         Their labels.
     doubt : array (n,)
-        Probability that the other label is right, as far as scores tell.
+        Calibrated probability of the other class, given the score.
     """
 
     rows: IntArray
@@ -46,22 +46,22 @@ class Suspects:
 def suspicious_rows(
     y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, unlabeled: Any = None, pos_label: Any = None
 ) -> Suspects:
-    """Labelled rows ranked by how little scores of a model that did not see them agree with their labels.
+    """Rank labelled rows by disagreement between their labels and out-of-fold scores.
 
     Scores must be out of fold: `PNUClassifier(...).fit(X, y).validation_scores_`, or `cross_val_predict`.
 
     Parameters
     ----------
     y_true : array (rows,)
-        Labels; missing values and `unlabeled` mark unlabelled rows.
+        Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
         Out-of-fold scores, positive for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
-        Share of positives in the population.
+        Class prior: share of positives in the population.
     unlabeled : object, optional
-        The value in y that marks unlabelled rows; missing values always do.
+        Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
-        The positive class, by default the greater label.
+        The positive class. Default: the larger label.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def suspicious_rows(
     scores = read_scores(y_score, len(groups.weight), 0.0)
     labeled = np.concatenate(groups.rows[:2])
     if not (len(groups.rows[0]) and len(groups.rows[1])):
-        raise ValueError("Labelled rows of both classes are needed to tell which labels look wrong.")
+        raise ValueError("Labelled rows of both classes are needed to find label errors.")
     opinions = scores[:, None] / (float(scores.std()) or 1.0)
     usual = groups.rows[2] if len(groups.rows[2]) else labeled
     parts = [opinions[rows] for rows in (groups.rows[0], groups.rows[1], usual)]

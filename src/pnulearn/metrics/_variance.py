@@ -1,4 +1,4 @@
-"""Mean losses of the samples P, N and U, and the variances of these means."""
+"""Mean losses on the samples P, N and U, and the covariances of these means."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pnulearn._intervals.closed_forms import BORROWED_ROWS, ROUNDING, cluster_de
 from pnulearn._problem.inputs import LARGEST
 from pnulearn.losses import Loss, as_loss
 
-LAPLACE_ROWS = 2.0  # pseudo-rows of Laplace's rule of succession: one success and one failure
+LAPLACE_ROWS = 2.0  # pseudo-observations of Laplace's rule of succession: one success and one failure
 MOST_PSEUDO_ROWS = 200
-TILTS = 3  # Newton's steps; more change nothing
+TILTS = 3  # Newton steps; more do not change the result
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class LossSample:
     Parameters
     ----------
     losses : array (rows, 2 or more)
-        Losses of g and of −g; further columns do not depend on the row's class.
+        Losses of g and of −g. Further columns do not depend on the class of the row.
     share : array (rows,)
         Weights of the rows, which sum to one.
     size : float
@@ -40,7 +40,7 @@ class LossSample:
 
     @classmethod
     def of(cls, losses: AnyArray, weight: ArrayLike | None = None, group: AnyArray | None = None) -> LossSample:
-        """Rows that count alike, are weighted, or come in groups."""
+        """Sample from losses, with optional row weights and groups."""
         weight = np.ones(len(losses)) if weight is None else np.asarray(weight, dtype=float)
         if not weight.any():
             return cls(losses[:0], weight[:0], 0.0)
@@ -54,14 +54,14 @@ class LossSample:
 
     @cached_property
     def covariance(self) -> AnyArray:
-        """Covariance (2, 2) of the two losses of one row, without a correction for the estimated mean."""
+        """Covariance (2, 2) of the two losses of a row, without the n / (n − 1) correction."""
         centered = self.losses - self.mean
         return (self.share[:, None] * centered).T @ centered
 
     def with_pseudo_rows(self, losses: AnyArray, n_rows: float, positive: float) -> LossSample:
-        """With `n_rows` pseudo-rows, a share `positive` of which has these losses and the rest has them exchanged.
+        """Add `n_rows` pseudo-observations: a share `positive` has these losses, the rest has them exchanged.
 
-        The effective size stays as it is.
+        The effective size does not change.
         """
         share = np.repeat([positive, 1 - positive], len(losses)) * n_rows / len(losses)
         share = np.concatenate([self.size * self.share, share]) / (self.size + n_rows)
@@ -82,7 +82,7 @@ def loss_pairs(scores: ArrayLike, loss: Loss) -> AnyArray:
     if not (pairs < LARGEST).all():
         raise ValueError(
             f"Scores up to {np.abs(scores).max():.3g} are too large for the {loss.name} loss: its values overflow. "
-            "Rescale the scores, or judge by loss='zero_one'."
+            "Rescale the scores, or use loss='zero_one'."
         )
     return pairs
 
@@ -93,7 +93,7 @@ def loss_samples(
     weights: Sequence[ArrayLike] | None = None,
     groups: Sequence[AnyArray] | None = None,
 ) -> list[LossSample]:
-    """Losses of g and −g on P, on N and on U."""
+    """Losses of g and −Scores g on P, on N and on U."""
     pairs = [loss_pairs(g, as_loss(loss)) for g in _three_groups(scores)]
     of_row = [None, None, None] if weights is None else weights
     of_group = [None, None, None] if groups is None else groups
@@ -106,13 +106,13 @@ def _three_groups(scores: Any) -> list[AnyArray]:
     except (TypeError, ValueError):
         groups = []
     if len(groups) != 3 or any(group.ndim != 1 for group in groups):
-        raise ValueError(f"scores are three arrays of numbers, g on P, on N and on U, got {scores!r:.60}.")
+        raise ValueError(f"scores must be three arrays of numbers, g on P, on N and on U, got {scores!r:.60}.")
     return groups
 
 
 def decision_shares(samples: Sequence[LossSample]) -> tuple[AnyArray, AnyArray]:
-    """From zero-one losses: shares of errors among P and N and of U called positive, and effective sizes."""
-    columns = (0, 1, 1)  # the loss of g is an error on P; that of −g is one on N, and a row of U called positive
+    """From zero-one losses: error shares of P and N, share of U predicted positive, and effective sizes."""
+    columns = (0, 1, 1)  # loss of g: error on P; loss of −g: error on N, or a row of U predicted positive
     share = [sample.mean[column] if sample.size else 0.0 for sample, column in zip(samples, columns, strict=True)]
     return np.array(share), np.array([sample.size for sample in samples])
 
@@ -120,8 +120,8 @@ def decision_shares(samples: Sequence[LossSample]) -> tuple[AnyArray, AnyArray]:
 def observed_covariances(samples: Sequence[LossSample]) -> AnyArray:
     """Unbiased covariances (3, 2, 2) of the mean losses, for reporting.
 
-    A sample of one row, or with equal losses in every row, is given the pseudo-rows of Laplace's rule: it is not
-    certain because it is small.
+    A sample of one row, or with equal losses in every row, gets the pseudo-observations of Laplace's rule; its
+    estimated variance would otherwise be zero.
     """
     parts = []
     for sample in samples:
@@ -133,22 +133,22 @@ def observed_covariances(samples: Sequence[LossSample]) -> AnyArray:
                 sample.with_pseudo_rows(pseudo_row_losses(samples), LAPLACE_ROWS, 0.5).covariance / sample.size
             )
         else:
-            parts.append(np.zeros((2, 2)))  # no risk gives weight to an empty sample
+            parts.append(np.zeros((2, 2)))  # empty samples have weight zero in every risk
     return np.array(parts)
 
 
 def reconciled_covariances(samples: Sequence[LossSample], prior: float) -> AnyArray:
-    """Covariances (3, 2, 2) of the mean losses, for choosing a mix: smoothed, and with P and N made to agree with U.
+    """Covariances (3, 2, 2) of the mean losses, for choosing a mix: smoothed, and tilted until P and N agree with U.
 
-    The mix multiplies C = mean_U − θ mean_P − (1 − θ) mean_N, which is zero on average. Plain sample variances are
-    correlated with C (fewer errors by chance, smaller variance), which would bias the risk by a tenth of its standard
-    error at 50 + 50 labels. Tilting the samples until C = 0 removes that correlation; a fiftieth remains.
+    The mix multiplies C = mean_U − θ mean_P − (1 − θ) mean_N, which has expectation zero. Sample variances are
+    correlated with C (fewer errors by chance give a smaller variance), which would bias the risk by 0.1 standard errors
+    with 50 + 50 labels. Tilting the samples until C = 0 reduces this bias to 0.02 standard errors.
     """
     return reconcile(_smooth(samples, prior), prior)
 
 
 def reconcile(smooth: Sequence[LossSample], prior: float) -> AnyArray:
-    """Covariances (3, 2, 2) of the mean losses after tilting the samples until U is a mixture of P and N on average."""
+    """Covariances (3, 2, 2) of the mean losses after exponential tilting to mean_U = θ mean_P + (1 − θ) mean_N."""
     factors = np.array([-prior, prior - 1, 1.0])
     tilted, multiplier = list(smooth), np.zeros(smooth[0].losses.shape[1])
     for _ in range(TILTS):
@@ -160,17 +160,17 @@ def reconcile(smooth: Sequence[LossSample], prior: float) -> AnyArray:
 
 
 def smoothed_means(samples: Sequence[LossSample], prior: float) -> AnyArray:
-    """Mean losses (3, 2) with pseudo-rows; zero for a sample without rows."""
+    """Mean losses (3, 2) with pseudo-observations; zero for an empty sample."""
     smooth = _smooth(samples, prior) if all(sample.size for sample in samples) else samples
     return np.array([sample.mean if sample.size else np.zeros(2) for sample in smooth])
 
 
 def _smooth(samples: Sequence[LossSample], prior: float) -> list[LossSample]:
-    """Samples with a few pseudo-rows.
+    """Samples with a few pseudo-observations.
 
-    For the zero-one loss this is Laplace's rule, p = (errors + 1) / (n + 2). For other losses rows are borrowed from
-    the other class, with their losses exchanged; that draws the variances of the classes together, as the heuristic mix
-    assumes.
+    For the zero-one loss this is Laplace's rule, p = (errors + 1) / (n + 2). For other losses the pseudo-observations
+    are rows of the other class with exchanged losses. This shrinks the class variances towards each other, towards the
+    assumption of the heuristic mix.
     """
     margins = np.concatenate([samples[0].losses, samples[1].losses[:, ::-1]])
     if _are_counts(margins):
@@ -181,7 +181,7 @@ def _smooth(samples: Sequence[LossSample], prior: float) -> list[LossSample]:
 
 
 def pseudo_row_losses(samples: Sequence[LossSample]) -> AnyArray:
-    """Losses of pseudo-rows: the row with most at stake if losses are counts, else at most 200 evenly spaced rows."""
+    """Losses of pseudo-observations: the largest gap for zero-one losses, else at most 200 evenly spaced rows."""
     losses = np.concatenate([sample.losses for sample in samples])
     if losses.shape[1] == 2 and _are_counts(losses):
         return losses[[np.argmax(np.abs(losses[:, 0] - losses[:, 1]))]]
@@ -190,5 +190,5 @@ def pseudo_row_losses(samples: Sequence[LossSample]) -> AnyArray:
 
 
 def _are_counts(losses: AnyArray) -> bool:
-    """Whether losses take few values, as the zero-one loss does."""
+    """Whether losses take at most five values, as the zero-one loss does."""
     return len(np.unique(losses)) <= 5
