@@ -1,4 +1,4 @@
-"""What a family of basis functions φ(x) must be able to do for everything else to work with it."""
+"""The interface of a family of basis functions φ(x)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pnulearn._arrays import AnyArray
 from pnulearn._machine import map_in_threads
 
 FEWEST_FOR_THREADS = 8  # chunks
-ROW_CHUNK = 512  # features of a chunk stay in the cache
+ROW_CHUNK = 512  # small enough for the features of a chunk to stay in the processor's cache
 
 
 def dense(X: Any) -> AnyArray:
-    """Rows as an ordinary array."""
+    """X as a dense array."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 class BlockFeatures(ABC):
     """φ(x) followed by the constant 1 for a block of rows, shape (n, b + 1).
 
-    The constant makes sums and counts part of the sum of outer products.
+    With the constant, the sum of outer products contains sums and counts too.
     """
 
     def __init__(self, n_rows: int, n_features: int, size: int, dtype: str):
@@ -35,22 +35,22 @@ class BlockFeatures(ABC):
         self._n = 0
 
     def load(self, rows: AnyArray, order: AnyArray) -> None:
-        """Take rows (d, n), already less the basis' origin, in the given order."""
+        """Take rows (d, n), from which the basis' origin has been subtracted, in the given order."""
         self._n = len(order)
         np.take(rows, order, axis=1, out=self._rows[: len(rows), : self._n], mode="clip")
         self._prepare(self._rows[:, : self._n])
 
     @abstractmethod
     def _prepare(self, rows: AnyArray) -> None:
-        """The work that all bandwidths share, on rows in columns."""
+        """The computation that all bandwidths share; `rows` has shape (d, n)."""
 
     @abstractmethod
     def features(self, index: int) -> AnyArray:
-        """Features under bandwidth number `index`; valid until the next call."""
+        """Features under bandwidth number `index`; the array is overwritten by the next call."""
 
 
 class Graph(Protocol):
-    """The part of an ONNX graph under construction that a basis draws on; values are known by their names."""
+    """The methods of an ONNX graph builder that a basis uses; values are referred to by name."""
 
     dtype: np.dtype
 
@@ -60,7 +60,7 @@ class Graph(Protocol):
 
 
 class PrefixedGraph:
-    """A graph in which all new names begin alike, so that the same thing can be drawn twice."""
+    """A graph that adds a prefix to all new names, so that the same subgraph can be built twice."""
 
     def __init__(self, graph: Graph, prefix: str):
         self.dtype = graph.dtype
@@ -74,20 +74,20 @@ class PrefixedGraph:
 
 
 class Basis(ABC):
-    """Basis functions for one or several bandwidths, as the search sees them. A subclass is a frozen dataclass.
+    """Basis functions for one or several bandwidths, as used by the search. A subclass is a frozen dataclass.
 
     Attributes
     ----------
     intercept
         whether an unpenalised intercept joins the basis functions.
     remedy
-        what to type if there are too many basis functions for the memory.
+        advice for the error message if the basis functions need too much memory.
     has_bandwidth
         whether there is a bandwidth to choose; if not, `bandwidths` is a single NaN.
     bandwidths
         all bandwidths to be tried.
     representations
-        what the columns are to each bandwidth, "given" or "ranks"; None if they are given to all.
+        representation of the columns for each bandwidth, "given" or "ranks"; None if all use the columns as given.
     """
 
     intercept: ClassVar[bool]
@@ -106,14 +106,14 @@ class Basis(ABC):
 
     @abstractmethod
     def prepare(self, X: Any) -> AnyArray:
-        """All of the features' work that bandwidths share."""
+        """The part of the features' computation that all bandwidths share."""
 
     @abstractmethod
     def features(self, prepared: AnyArray, index: int) -> AnyArray:
         """Features under bandwidth number `index`, shape (n_rows, size)."""
 
     def every_features(self, prepared: AnyArray, indices: Sequence[int]) -> Iterator[tuple[int, AnyArray]]:
-        """Features under several bandwidths with their numbers, in any order; each is valid until the next."""
+        """Iterate over (bandwidth number, features) in any order; the array may be overwritten by the next step."""
         for index in indices:
             yield index, self.features(prepared, index)
 
@@ -121,17 +121,19 @@ class Basis(ABC):
     def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """A model's fitted attributes by name, from coefficients (K, used, size) and intercepts (K,).
 
-        `used` are the numbers of the bandwidths that have any weight.
+        `used` are the indices of the bandwidths of nonzero weight.
         """
 
 
 class Kernel(Basis):
-    """A family of basis functions that stands in `KERNELS`: it can choose, be learnt in one pass, respond and draw.
+    """A family of basis functions registered in `KERNELS`.
+
+    It also chooses its parameters from data, supports one-pass learning, predicts and exports to ONNX.
 
     Attributes
     ----------
     origin
-        a point amid the data.
+        a point near the centre of the data, which is subtracted to avoid rounding errors.
     """
 
     origin: AnyArray
@@ -141,26 +143,26 @@ class Kernel(Basis):
     def choose(
         cls, X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike, bandwidth: ArrayLike | None
     ) -> Kernel:
-        """The basis for these rows, as the parameters `centers` and `bandwidth` of an estimator ask for it."""
+        """The basis for these rows and the estimator's parameters `centers` and `bandwidth`."""
 
     @classmethod
     @abstractmethod
     def grid(cls, centers: AnyArray) -> AnyArray:
-        """The bandwidths to try where none is given."""
+        """The bandwidths to try if none is given."""
 
     @classmethod
     @abstractmethod
     def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
-        """k(x, c) for every row and centre, dense or sparse; positive semi-definite where rows and centres agree."""
+        """k(x, c) for every row and centre, dense or sparse; positive semi-definite if rows equal centres."""
 
     @abstractmethod
     def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
-        """A worker for blocks of at most `n_rows` rows, for one-pass learning."""
+        """A feature computation for blocks of at most `n_rows` rows, for one-pass learning."""
 
     @property
     @abstractmethod
     def numbers(self) -> tuple[AnyArray, ...]:
-        """The arrays that tell this basis from others of its kind."""
+        """The arrays that identify this basis among those of its class; they enter fingerprints of files."""
 
     @classmethod
     @abstractmethod
@@ -169,7 +171,7 @@ class Kernel(Basis):
 
     @classmethod
     def scores(cls, learnt: Mapping[str, Any], X: Any, n_jobs: int | None = None) -> AnyArray:
-        """Scores (n, K) of any number of rows; the number of threads changes no bit."""
+        """Scores (n, K) of any number of rows; the result does not depend on the number of threads."""
         if 0 < X.shape[0] <= ROW_CHUNK:
             return cls.respond(learnt, X)
         chunks = [X[start : start + ROW_CHUNK] for start in range(0, X.shape[0], ROW_CHUNK)]
@@ -182,4 +184,4 @@ class Kernel(Basis):
     @classmethod
     @abstractmethod
     def draw(cls, graph: Graph, learnt: Mapping[str, Any]) -> str:
-        """Draw the way from the input "X" to scores (n, K) and name the value that holds them."""
+        """Add the computation of scores (n, K) from the input "X" to the graph; returns the name of the scores."""

@@ -1,4 +1,4 @@
-"""Basis functions around centres: what every kernel k(x, c) = f(h(x, c), σ) shares."""
+"""Basis functions around centres: the shared part of all kernels k(x, c) = f(h(x, c), σ)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pnulearn._kernels.ranks import NormalRanks
 
 AUTO_CENTERS = 500
 MEDIAN_ROWS = 1000
-ROUNDING = 1e-9  # of the largest distance: rows that are closer are equal
+ROUNDING = 1e-9  # relative to the largest distance: closer rows count as equal
 GIVEN, RANKS = "given", "ranks"
 COLUMNS = {GIVEN: (False,), RANKS: (True,), "both": (False, True)}  # for every representation: is it ranks?
 
@@ -39,8 +39,8 @@ def median_distance(centers: AnyArray, metric: str = "euclidean") -> float:
 def choose_centers(X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | int | ArrayLike) -> AnyArray:
     """Centres as an array of shape (n_centers, n_features).
 
-    Only distinct rows are used and they come in the order of `keys`, so neither the order of the rows nor how
-    often a row is repeated matters.
+    Only distinct rows are used, in the order of `keys`, so the result depends neither on the order of rows nor on
+    repetitions.
     """
     if not isinstance(centers, str | int | np.integer):
         return _given_centers(centers, X.shape[1])
@@ -78,7 +78,7 @@ def _checked_number(centers: int, available: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One representation of the columns: its centres, its bandwidths, and their numbers among all bandwidths."""
+    """One representation of the columns: its centres, its bandwidths, and their indices among all bandwidths."""
 
     ranks: NormalRanks | None
     centers: AnyArray
@@ -87,7 +87,7 @@ class View:
 
 
 def part_views(centers: AnyArray, bandwidths: AnyArray, ranked: AnyArray, ranks: NormalRanks) -> list[View]:
-    """The representations that are `ranked` or not, with the same rows as centres in each."""
+    """One view per distinct value of `ranked`, with the same rows as centres in each."""
     views = []
     for is_ranked in np.unique(ranked):
         places = np.flatnonzero(ranked == is_ranked)
@@ -97,7 +97,7 @@ def part_views(centers: AnyArray, bandwidths: AnyArray, ranked: AnyArray, ranks:
 
 
 def learnt_views(learnt: Mapping[str, Any]) -> list[View]:
-    """The representations that a fitted model reads, from the attributes that `name_learnt` names."""
+    """The representations used by a fitted model, from the attributes that `name_learnt` returned."""
     centers, bandwidths = learnt["centers_"], learnt["bandwidths_"]
     if "ranked_" not in learnt:
         return [View(None, centers, bandwidths, np.arange(len(bandwidths)))]
@@ -107,7 +107,7 @@ def learnt_views(learnt: Mapping[str, Any]) -> list[View]:
 
 @dataclass(frozen=True, eq=False)
 class ViewsBasis(Basis):
-    """The bandwidths of one kernel in every representation, one after the other; `ranked` says which are of ranks."""
+    """The bandwidths of one kernel in every representation, concatenated; `ranked` marks those for ranks."""
 
     kernel: type[Any]  # around centres
     centers: AnyArray  # as given
@@ -119,7 +119,7 @@ class ViewsBasis(Basis):
 
     @classmethod
     def choose(cls, chosen: Any, columns: str, ranks: NormalRanks, bandwidth: Any) -> ViewsBasis:
-        """From the basis around centres that was `chosen` for the columns as given."""
+        """From the basis that was `chosen` for the columns as given."""
         kernel, found = type(chosen), []
         for is_ranked in COLUMNS[columns]:
             centers = ranks.apply(chosen.centers) if is_ranked else chosen.centers
@@ -146,7 +146,7 @@ class ViewsBasis(Basis):
         return len(self.centers)
 
     def prepare(self, X: Any) -> AnyArray:
-        """What the bandwidths of a view share, views along the second axis."""
+        """The computation shared by the bandwidths of a view; views are along the second axis."""
         return np.stack(
             [basis.prepare(X if view.ranks is None else view.ranks.apply(X)) for view, basis in self._views], axis=1
         )
@@ -161,7 +161,7 @@ class ViewsBasis(Basis):
                 yield int(view.places[own]), features
 
     def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
-        """What the kernel names, which of the bandwidths in use are of ranks, and the ranks."""
+        """The kernel's attributes, and `ranked_`, `rank_values_` and `rank_scores_`."""
         plain = self.kernel(self.centers, self.bandwidths).name_learnt(used, coef, intercept)
         ranks = {"rank_values_": self.ranks.values, "rank_scores_": self.ranks.scores}
         return plain | {"ranked_": self.ranked[used]} | ranks
@@ -171,9 +171,9 @@ class ViewsBasis(Basis):
 class CenterBasis(Kernel):
     """φ_j(x) = k(x, c_j) for several bandwidths σ, without intercept.
 
-    A kernel says how `prepare` measures rows against centres and how `transform` turns that into features; where
-    the measure is 0, the feature must be 1. `metric` and `factors` make the grid of bandwidths: multiples of the
-    median distance between centres.
+    A kernel defines `prepare`, which compares rows with centres (e.g. by distances), and `transform`, which turns the
+    result into features; `transform` must map 0 to 1. The grid of bandwidths is `factors` times the median distance
+    between centres in `metric`.
     """
 
     centers: AnyArray
@@ -212,7 +212,7 @@ class CenterBasis(Kernel):
     @staticmethod
     @abstractmethod
     def transform(prepared: AnyArray, /, bandwidth: float, out: AnyArray | None = None) -> AnyArray:
-        """Features from what `prepare` gives."""
+        """Features from the result of `prepare`."""
 
     def features(self, prepared: AnyArray, index: int) -> AnyArray:
         return self.transform(prepared, float(self.bandwidths[index]))
@@ -249,7 +249,7 @@ class CenterBasis(Kernel):
 
     @classmethod
     def _draw_view(cls, graph: Graph, view: View, coef: AnyArray, total: str) -> str:
-        """Rows and centres are moved by the centres' mean first, so that an offset costs no digits."""
+        """Add the scores of one view; the centres' mean is subtracted first to avoid cancellation."""
         basis = cls(view.centers, view.bandwidths)
         rows = "X" if view.ranks is None else view.ranks.draw(graph, "X")
         moved = graph.apply("Sub", rows, graph.constant("origin", basis.origin), name="moved")
@@ -264,16 +264,16 @@ class CenterBasis(Kernel):
     @staticmethod
     @abstractmethod
     def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
-        """Draw `prepare` for rows and centres from a common origin."""
+        """Add `prepare` to the graph, for rows and centres relative to a common origin."""
 
     @staticmethod
     @abstractmethod
     def draw_kernel(graph: Graph, prepared: str, bandwidth: float, k: int) -> str:
-        """Draw `transform`; names must end in k."""
+        """Add `transform` to the graph; new names must end in k."""
 
 
 class CenterBlock(BlockFeatures):
-    """Features by way of `prepare` and `transform`; a measure of 0 in the last column becomes the constant 1."""
+    """Features by `prepare` and `transform`; a 0 in the last prepared column becomes the constant 1."""
 
     def __init__(self, basis: CenterBasis, n_rows: int, dtype: str):
         super().__init__(n_rows, basis.centers.shape[1], basis.size, dtype)

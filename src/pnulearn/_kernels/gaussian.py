@@ -17,18 +17,20 @@ from pnulearn._kernels.centers import CenterBasis
 
 BANDWIDTH_FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 3 / 2, 2.0)
 MOST_HALVED = 4
-CLOSE = 1e-6  # of the largest squared distance
+CLOSE = 1e-6  # relative to the largest squared distance
 PAIRS_AT_ONCE = 10_000
-LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # below, numbers are denormal, on which processors crawl
+LEAST_EXPONENT = {"float32": -80.0, "float64": -700.0}  # smaller results are denormal numbers, which are slow
 
 
 def squared_distances(X: Any, centers: AnyArray) -> AnyArray:
-    """|x − c|² of shape (n_rows, n_centers); the centres' mean is taken off first so that offsets cost no digits."""
+    """|x − c|² of shape (n_rows, n_centers); the centres' mean is subtracted first to avoid cancellation."""
     if sparse.issparse(X):
         return euclidean_distances(X, centers, squared=True) if X.shape[0] else np.zeros((0, centers.shape[0]))
     origin = centers.mean(axis=0)
     X, centers = X - origin, centers - origin
-    distances = X @ centers.T  # scikit-learn's own steps to the bit; its checks take longer than one row
+    # The steps of sklearn's euclidean_distances, with identical results but without its input checks, which take longer
+    # than the computation for a single row.
+    distances = X @ centers.T
     distances *= -2
     distances += np.einsum("ij,ij->i", X, X)[:, None]
     distances += np.einsum("ij,ij->i", centers, centers)
@@ -36,9 +38,9 @@ def squared_distances(X: Any, centers: AnyArray) -> AnyArray:
 
 
 def distances(X: Any, Y: Any) -> AnyArray:
-    """|x − y| of dense or of CSR rows; those of close rows are computed from differences.
+    """|x − y| of dense or CSR rows; distances of close rows are computed from differences.
 
-    Products are faster, but between equal rows they leave rounding, whose root is not small: 1e-8.
+    The expansion into products is faster, but for equal rows it leaves a rounding error whose square root is 1e-8.
     """
     squared = squared_distances(X, Y)
     left, right = np.nonzero(squared < CLOSE * squared.max(initial=0))
@@ -59,9 +61,9 @@ def gaussian(distances: AnyArray, bandwidth: float, out: AnyArray | None = None)
 
 
 def halving_order(bandwidths: AnyArray, indices: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """Numbers of bandwidths in an order where each may be half the one before it, and whether it is.
+    """Iterate over (bandwidth number, whether it is half of the previous bandwidth), in an order that favours halves.
 
-    Rounding grows fourfold with each fourth power, to 6e-14 of a feature after the four that may follow each other.
+    Each fourth power multiplies the relative rounding error by four: 6e-14 after MOST_HALVED = 4 of them.
 
     >>> list(halving_order(np.array([1.0, 2.0, 4.0, 3.0]), range(4)))
     [(2, False), (1, True), (0, True), (3, False)]
@@ -91,7 +93,7 @@ class GaussianBasis(CenterBasis):
         return squared_distances(X, self.centers)
 
     def every_features(self, prepared: AnyArray, indices: Sequence[int]) -> Iterator[tuple[int, AnyArray]]:
-        """Half a bandwidth is the fourth power, which costs a tenth of an exponential."""
+        """Halving the bandwidth raises features to the fourth power, at a tenth of the cost of an exponential."""
         features = np.empty_like(prepared)
         for index, is_half in halving_order(self.bandwidths, indices):
             if is_half:
@@ -102,7 +104,7 @@ class GaussianBasis(CenterBasis):
 
     @classmethod
     def gram(cls, X: Any, centers: Any, bandwidth: float) -> AnyArray:
-        """Sparse centres stay sparse."""
+        """Kernel matrix; sparse centres stay sparse."""
         rows = sparse.csr_matrix(X) if sparse.issparse(centers) else X
         return gaussian(squared_distances(rows, centers), bandwidth)
 
@@ -111,7 +113,7 @@ class GaussianBasis(CenterBasis):
 
     @staticmethod
     def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
-        """|x − c|² = |x|² + |c|² − 2 x′c, and no less than 0."""
+        """|x − c|² = |x|² + |c|² − 2 x′c, clipped at 0."""
         last = graph.constant("last", np.array([1]))
         square = graph.apply("ReduceSum", graph.apply("Mul", rows, rows, name="squares"), last, name="norm", keepdims=1)
         inner = graph.apply("MatMul", rows, graph.constant("centers", -2 * centers.T), name="inner")
@@ -128,11 +130,11 @@ class GaussianBasis(CenterBasis):
 class GaussianBlock(BlockFeatures):
     """One matrix product for all bandwidths, one exponential for each.
 
-    With x and c taken from a common origin,
+    With x and c relative to a common origin,
 
         −|x − c|² / 2 = (x, −|x|²/2, 1) · (c, 1, −|c|²/2)
 
-    is a single product of matrices, whose last column is zero so that its exponential is the constant.
+    is a single matrix product. Its last column is zero, so that its exponential is the constant 1.
     """
 
     def __init__(self, basis: GaussianBasis, n_rows: int, dtype: str):

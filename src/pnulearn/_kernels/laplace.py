@@ -1,4 +1,4 @@
-"""kernel="laplace": peaks around centres, which bend sharply and fade more slowly than Gaussians."""
+"""kernel="laplace": Laplace kernels around centres, with a sharper peak and heavier tails than Gaussians."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pnulearn._kernels.gaussian import BANDWIDTH_FACTORS
 
 @dataclass(frozen=True)
 class LaplaceBasis(CenterBasis):
-    """φ_j(x) = exp(−|x − c_j|₁ / σ), with distances summed over columns.
+    """φ_j(x) = exp(−|x − c_j|₁ / σ), with the L1 distance.
 
     >>> basis = LaplaceBasis(np.zeros((1, 2)), np.array([2.0]))
     >>> basis.features(basis.prepare(np.array([[0.0, 0.0], [1.0, -1.0]])), 0).round(3).tolist()
@@ -27,7 +27,7 @@ class LaplaceBasis(CenterBasis):
     factors = BANDWIDTH_FACTORS
 
     def prepare(self, X: Any) -> AnyArray:
-        """Sums of absolute differences; sparse rows are made dense a few at a time."""
+        """L1 distances; sparse rows are made dense in chunks."""
         starts = range(0, max(X.shape[0], 1), ROW_CHUNK)
         return np.concatenate([cdist(dense(X[i : i + ROW_CHUNK]), self.centers, self.metric) for i in starts])
 
@@ -38,7 +38,7 @@ class LaplaceBasis(CenterBasis):
 
     @staticmethod
     def draw_prepared(graph: Graph, rows: str, centers: AnyArray) -> str:
-        """Column by column, so that no array has more numbers than rows times centres."""
+        """L1 distances column by column, so that no array is larger than rows × centres."""
         total = graph.constant("distance", np.zeros(1))
         for j, column in enumerate(centers.T):
             own = graph.apply("Gather", rows, graph.constant(f"place{j}", np.array([j])), name=f"column{j}", axis=1)

@@ -17,7 +17,7 @@ from pnulearn._kernels.basis import BlockFeatures, Graph, Kernel, dense
 
 @dataclass(frozen=True)
 class LinearBasis(Kernel):
-    """φ(x) = x less an origin, with an unpenalised intercept."""
+    """φ(x) = x − origin, with an unpenalised intercept."""
 
     origin: AnyArray
     intercept = True
@@ -46,7 +46,7 @@ class LinearBasis(Kernel):
         return len(self.origin)
 
     def prepare(self, X: Any) -> AnyArray:
-        """Rows less the origin."""
+        """Rows minus the origin."""
         return dense(X) - self.origin
 
     def features(self, prepared: AnyArray, index: int) -> AnyArray:
@@ -57,10 +57,10 @@ class LinearBasis(Kernel):
 
     @property
     def numbers(self) -> tuple[AnyArray, ...]:
-        return self.origin, self.origin, self.bandwidths  # twice, as fingerprints in older files have it
+        return self.origin, self.origin, self.bandwidths  # the origin twice, for fingerprints of older files
 
     def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
-        """`coef_` (K, d) and an `intercept_` for rows as they are."""
+        """`coef_` (K, d) and `intercept_` (K,) for rows without the origin subtracted."""
         return {"coef_": coef[:, 0], "intercept_": intercept - coef[:, 0] @ self.origin}
 
     @classmethod
@@ -69,7 +69,7 @@ class LinearBasis(Kernel):
 
     @classmethod
     def scores(cls, learnt: Mapping[str, Any], X: Any, n_jobs: int | None = None) -> AnyArray:
-        """In one go: no features are made."""
+        """Scores (n, K) in one product, since no features need memory."""
         return cls.respond(learnt, X)
 
     @classmethod

@@ -17,9 +17,9 @@ from pnulearn._kernels.centers import CenterBasis
 class PolynomialBasis(CenterBasis):
     """φ_j(x) = (1 + (x − o)′(c_j − o) / σ²)³ with o the mean of the centres.
 
-    The 1 puts constants among the functions that can be learnt, so there is no intercept; o makes them the same
-    wherever the columns' zero lies. Every σ spans the same polynomials and only shifts the penalty between degrees,
-    so three values are tried.
+    The 1 makes constants part of the function space, so there is no intercept; o makes the space invariant to
+    translations of X. Every σ spans the same polynomials and only changes the relative penalty of the degrees, so
+    three values are tried.
 
     >>> basis = PolynomialBasis(np.array([[-1.0], [1.0]]), np.array([1.0]))
     >>> basis.features(basis.prepare(np.array([[0.0], [1.0]])), 0).tolist()

@@ -1,4 +1,4 @@
-"""Columns as normal ranks: a value becomes the normal quantile of its rank among all rows, whatever its tail."""
+"""Normal ranks: each value is replaced by the normal quantile of its rank in the column."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pnulearn._arrays import AnyArray
 from pnulearn._kernels.basis import Graph, PrefixedGraph, dense
 from pnulearn._problem.row_keys import starts_value
 
-MOST_KNOTS = 200  # of a column; between them ranks are linear in the value
+MOST_KNOTS = 200  # per column, with linear interpolation between knots
 
 
 @dataclass(frozen=True, eq=False)
 class NormalRanks:
     """z(x) = Φ⁻¹(share of rows below x plus half the share of rows at x), column by column.
 
-    Ties share their middle rank, so that a flag stays a flag. Ranks are known at `values` (columns, knots), where they
-    are `scores`; they are linear between knots and constant beyond the first and the last, which columns with few
-    distinct values repeat.
+    Ties get their average rank, so a binary column stays binary. The map has knots at `values` (columns, knots) with
+    the results `scores`; it is linear between knots and constant beyond the first and the last. Columns with fewer
+    distinct values repeat the last knot.
 
     >>> ranks = NormalRanks.learn(np.array([[0.0], [0.0], [10.0], [1000.0]]), np.ones(4))
     >>> ranks.apply(np.array([[0.0], [505.0], [9999.0]])).round(3).ravel().tolist()
@@ -34,7 +34,7 @@ class NormalRanks:
 
     @classmethod
     def learn(cls, X: Any, weight: AnyArray) -> NormalRanks:
-        """From all rows; a row of weight two is the row twice."""
+        """Fit on all rows; a row of weight two counts as two rows."""
         columns = sparse.csc_matrix(X) if sparse.issparse(X) else X
         knots = [_knots(dense(columns[:, [j]]).ravel(), weight) for j in range(X.shape[1])]
         most = max(len(values) for values, _ in knots)
@@ -45,7 +45,7 @@ class NormalRanks:
         return cls(values, scores)
 
     def apply(self, X: Any) -> AnyArray:
-        """The same rows in ranks; sparse ones become dense, since a rank of 0 is not 0."""
+        """Transform rows to normal ranks; the result is dense, since the value 0 is not mapped to 0."""
         rows = dense(X)
         found = np.empty(rows.shape)
         for j, (values, scores) in enumerate(zip(self.values, self.scores, strict=True)):
@@ -53,7 +53,7 @@ class NormalRanks:
         return found
 
     def draw(self, graph: Graph, rows: str) -> str:
-        """Draw `apply`: a rank is a sum over intervals of the part of each that lies below the value."""
+        """Add `apply` to the graph, as a sum over intervals of the part of each that lies below the value."""
         ranked = []
         for j, (values, scores) in enumerate(zip(self.values, self.scores, strict=True)):
             edges = values.astype(graph.dtype)
@@ -65,7 +65,7 @@ class NormalRanks:
 
 
 def _draw_column(graph: Graph, rows: str, j: int, intervals: tuple[AnyArray, AnyArray, AnyArray]) -> str:
-    """The first score, and the part of each interval from low to high that lies below the value times its rise."""
+    """Piecewise linear map of column j: the first score plus each interval's rise times its part below the value."""
     low, high, scores = intervals
     own = graph.apply("Gather", rows, graph.constant("number", np.array([j])), name="own", axis=1)
     bottom = graph.constant("low", low)
@@ -77,7 +77,7 @@ def _draw_column(graph: Graph, rows: str, j: int, intervals: tuple[AnyArray, Any
 
 
 def _knots(column: AnyArray, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Distinct values of a column and their normal ranks; of many, about as many as are kept, evenly spaced in rank."""
+    """Distinct values of a column and their normal ranks; at most MOST_KNOTS, evenly spaced in rank."""
     order = np.argsort(column, kind="stable")
     column, weight = column[order], weight[order]
     first = np.flatnonzero(starts_value(column[:, None])[:, 0])

@@ -1,4 +1,4 @@
-"""The registry of kernels: everything that offers, names or reads one looks here."""
+"""The registry of kernels by name."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def choose_views(
     bandwidth: ArrayLike | None,
     columns: str,
 ) -> Basis:
-    """The same for `columns` as they are given, as ranks that are learnt from all rows, or as both."""
+    """The basis functions for `columns` "given", as "ranks" learnt from all rows, or "both"."""
     chosen = KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)
     if columns == GIVEN:
         return chosen

@@ -1,1 +1,1 @@
-"""Minimisers, one idea per file."""
+"""Minimisers of the regularised risks, one method per file."""

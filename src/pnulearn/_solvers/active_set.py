@@ -1,9 +1,10 @@
-"""The exact end of a piecewise linear problem: an active-set method, which goes down from wherever it starts.
+"""A primal active-set method for convex piecewise linear risks with a ridge penalty.
 
-It holds some scores on their kinks, finds the minimiser among all models that leave them there while no other score
-meets a kink, and walks towards it for as long as the objective falls. A score that ends the walk is held from then on;
-where the walk reaches its end, a held score whose multiplier is out of range is let go. Held rows never depend on each
-other, so repeated rows, and more scores on kinks than there are features, are no obstacle.
+The active set is the rows whose scores are held on a kink. Each step computes the minimiser subject to these
+constraints, with the slopes of all other rows fixed, and moves towards it while the objective decreases. A row whose
+kink ends the move joins the active set. If the minimiser is reached, the row whose multiplier is farthest out of range
+leaves the active set. Active rows are always linearly independent, so repeated rows, or more scores on kinks than
+features, cause no problem.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.piecewise_linear import BALANCED, IN_RANGE, Pieces, Solution
 
-INDEPENDENT = 1e-8  # of the longest row: what rows that are held at first have to differ by
-MOVING = 1e-10  # of a row's length times that of a move: below, the row depends on those that are held
+INDEPENDENT = 1e-8  # relative tolerance for linear independence of the initial active set
+MOVING = 1e-10  # relative to |row| |move|: a smaller change of score means that the row depends on active rows
 ROUNDING = 1e-13
 MAX_STEPS = 10_000
 
 
 class ActiveSet:
-    """A vector (w and the intercept, if there is one), the rows whose scores it holds, and where the others are.
+    """The current vector (w, and the intercept if there is one), the active rows `held`, and the `place` of each row.
 
-    A row's place is the number of kinks that its score lies below, or, if it is held, the number of its kink.
+    A row's place is the number of kinks above its score or, for an active row, the number of its kink.
     """
 
     def __init__(self, pieces: Pieces, matrix: FeatureMatrix, alpha: float, vector: AnyArray, state: AnyArray) -> None:
@@ -43,7 +44,7 @@ class ActiveSet:
         self.place[self.held] = state[self.held] // 2
 
     def settle(self) -> tuple[int, bool]:
-        """Go to the minimiser: the number of steps, and whether they led there."""
+        """Iterate to the minimiser; returns the number of steps and whether it converged."""
         for n_steps in range(1, MAX_STEPS + 1):
             if len(self.held) or not self.intercept or not self._shift():
                 target = self._face_minimiser()
@@ -53,7 +54,7 @@ class ActiveSet:
 
     @property
     def beta(self) -> AnyArray:
-        """Multipliers of all rows."""
+        """Multipliers β of all rows."""
         beta = self.pieces.levels[np.arange(len(self.place)), self.place]
         if len(self.held):
             beta[self.held] = 0
@@ -65,10 +66,10 @@ class ActiveSet:
         return qr(self.rows[self.held].T, mode="economic", check_finite=False)
 
     def _face_minimiser(self) -> AnyArray:
-        """The minimiser where held scores stay and all others keep their slopes.
+        """The minimiser with active scores fixed and the slopes of all other rows constant.
 
-        Of α w'w − pull·v on the vectors p + Pz, with P the projection that moves no held score: every row has a one
-        for the intercept, so that a held row settles that as well.
+        It minimises α w'w − pull·v over the vectors p + Pz, where P projects on the null space of the active rows.
+        The intercept is a column of ones, so it is determined as soon as one row is active.
         """
         beta = self.pieces.levels[np.arange(len(self.place)), self.place]
         beta[self.held] = 0
@@ -85,13 +86,13 @@ class ActiveSet:
         return particular + step / self.penalty[0]
 
     def _project(self, vector: AnyArray) -> AnyArray:
-        """What moves no held score; twice, since once leaves rounding behind."""
+        """Projection on the null space of the active rows, applied twice to remove rounding errors."""
         for _ in range(2 if len(self.held) else 0):
             vector = vector - self.basis @ (self.basis.T @ vector)
         return vector
 
     def _walk(self, target: AnyArray) -> bool:
-        """Walk towards the minimiser of the face; whether it was reached."""
+        """Move towards the minimiser of the face; returns whether it was reached."""
         move = self._project(target - self.vector)
         fall = float(self.penalty @ move**2)
         if np.linalg.norm(move) <= ROUNDING * np.linalg.norm(target) or self._go(move, -fall, fall):
@@ -100,7 +101,7 @@ class ActiveSet:
         return False
 
     def _shift(self) -> bool:
-        """Where nothing is held, move the intercept until something is; False where it may stay."""
+        """With an empty active set, move the intercept until a row becomes active; False if it is optimal already."""
         total = float(self.pieces.levels[np.arange(len(self.place)), self.place].sum())
         if abs(total) <= BALANCED * self.pieces.jumps.sum():
             return False
@@ -111,9 +112,9 @@ class ActiveSet:
         return True
 
     def _go(self, move: AnyArray, slope: float, bend: float) -> bool:
-        """Move until the objective, with this slope and second derivative at first, falls no more.
+        """Exact line search along `move`, given the objective's initial slope and its second derivative `bend`.
 
-        Scores that cross kinks on the way add their jumps to the slope. True if none is crossed.
+        Each kink that a score crosses adds its jump to the slope. Returns True if none is crossed.
         """
         along = self.rows @ move
         moving = np.abs(along) > MOVING * self.lengths * np.linalg.norm(move)
@@ -140,7 +141,7 @@ class ActiveSet:
         return not len(after)
 
     def _let_go(self) -> bool:
-        """Let the held score go whose multiplier is farthest out of range; False if all are in range."""
+        """Remove the row whose multiplier is farthest out of range from the active set; False if all are in range."""
         if not len(self.held):
             return False
         beta, place = self.beta[self.held], self.place[self.held]
@@ -156,7 +157,7 @@ class ActiveSet:
 
 
 def settle(pieces: Pieces, matrix: FeatureMatrix, alpha: float, vector: AnyArray, state: AnyArray) -> Solution:
-    """The minimiser, from a vector near to it and a guess of which scores rest."""
+    """The minimiser, from a starting vector and a guess of the rows' states."""
     end = ActiveSet(pieces, matrix, alpha, vector, state)
     n_iter, converged = end.settle()
     states = 2 * end.place
@@ -166,7 +167,7 @@ def settle(pieces: Pieces, matrix: FeatureMatrix, alpha: float, vector: AnyArray
 
 
 def _independent(rows: AnyArray, some: AnyArray) -> AnyArray:
-    """As many of some rows as do not depend on each other."""
+    """A maximal linearly independent subset of `some` rows, by pivoted QR."""
     if not len(some):
         return some
     triangle, order = qr(rows[some].T, mode="r", pivoting=True, check_finite=False)

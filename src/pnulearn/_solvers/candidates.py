@@ -1,4 +1,4 @@
-"""What a solver is given and what it returns: one training problem in, a model for every (mix, alpha) out."""
+"""The interface of a solver: it takes one training problem and returns a model for every (mix, alpha)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.moments import LabeledMoments, Moments
 
-# The rows that a solver works on, and what all problems on the same rows share.
+# The rows that a solver works on, with quantities shared by all problems on the same rows.
 
 
 @dataclass(frozen=True)
 class FeatureMatrix:
-    """Rows of features, and whether an unpenalised intercept joins them."""
+    """Rows of features, and whether there is an unpenalised intercept."""
 
     features: AnyArray
     intercept: bool = False
 
     @property
     def wide(self) -> bool:
-        """Whether systems in the rows are cheaper to set up and solve than systems in the features."""
+        """Whether linear systems of the size of the rows (dual) are cheaper than those of the features (primal)."""
         n, b = self.features.shape
         return 3 * n * b * b + b**3 > n**3
 
@@ -40,7 +40,7 @@ class FeatureMatrix:
         return self.features[some] @ self.features[some].T
 
     def spread(self, beta: AnyArray, some: AnyArray | slice = slice(None)) -> AnyArray:
-        """ΦΦ′β on some rows: scores of the coefficients Φ′β."""
+        """ΦΦ′β on some rows: the scores of the coefficients Φ′β."""
         return self.gram[some] @ beta if self.wide else self.features[some] @ (beta @ self.features)
 
     @cached_property
@@ -49,7 +49,7 @@ class FeatureMatrix:
         return np.column_stack([self.features, np.ones(len(self.features))]) if self.intercept else self.features
 
     def reach(self, push: AnyArray, alpha: float) -> float:
-        """How far scores roam when rows are pushed and only the penalty holds them: √(mean of |Φ Φ′push| / 2α)."""
+        """The typical size of unconstrained scores, √(mean of |Φ Φ′push| / 2α)."""
         return float(np.sqrt(np.abs(self.features @ (push @ self.features)).mean() / (2 * alpha)))
 
     def scores(self, coef: AnyArray, intercept: float) -> AnyArray:
@@ -57,7 +57,7 @@ class FeatureMatrix:
         return self.features @ coef + intercept
 
 
-# What a solver is given and what it gives back: one training problem in, every (mix, alpha) of it out.
+# Training problems and candidates.
 
 ALPHAS = np.logspace(-5, 2, 8)
 ETAS = np.arange(-10, 11) / 10
@@ -66,7 +66,7 @@ GAMMAS = np.arange(21) / 20
 
 @dataclass(frozen=True)
 class Mixes:
-    """Candidates for the mix: the values users see, and for the solver the share s of U and the tilt t.
+    """Candidates for the mix: the user's values, and for the solver the share s of U and the tilt t.
 
     Every risk of the paper is PN + a (PU − PN) + c (NU − PN); s = a + c and t = a − c.
     """
@@ -78,7 +78,7 @@ class Mixes:
 
     @classmethod
     def of(cls, risk: str, mix: float | Sequence[float] | None) -> Mixes:
-        """PNU: s = |η|, t = η. PUNU: s = 1, t = 1 − 2γ. PN, PU and NU leave no choice.
+        """PNU: s = |η|, t = η. PUNU: s = 1, t = 1 − 2γ. PN, PU and NU have one fixed value.
 
         >>> Mixes.of("punu", [0.0, 0.5]).tilts.tolist()
         [1.0, 0.0]
@@ -94,17 +94,17 @@ class Mixes:
         return len(self.values)
 
     def take(self, numbers: AnyArray) -> Mixes:
-        """The candidates of these numbers alone."""
+        """The candidates with these indices."""
         return Mixes(self.risk, self.values[numbers], self.shares[numbers], self.tilts[numbers])
 
 
 @dataclass(frozen=True)
 class Training:
-    """Rows to learn from, in features, and the candidates to learn.
+    """Training rows as features, and the candidates to fit.
 
-    `rows` numbers the rows to learn from in a table of features, and in the table of all inner products where that is
-    known; None stands for all rows. `population` numbers those of them that stand for U. U's moments may be handed over
-    as well, and then its rows may be missing from the table; likewise those of the labelled rows.
+    `rows` are the indices of the training rows in `table` and, if known, in the matrix `products` of inner products;
+    None means all rows. `population` are the indices, among the training rows, of those that represent U. If the
+    moments of U or of the labelled rows are given, these rows may be missing from the table.
     """
 
     table: AnyArray
@@ -122,7 +122,7 @@ class Training:
 
     @cached_property
     def features(self) -> AnyArray:
-        """Features of the rows to learn from. Solvers that live on inner products never ask for this copy."""
+        """Features of the training rows; copied on first use, since solvers based on inner products need none."""
         return self.table if self.rows is None else self.table[self.rows]
 
     def features_of(self, some: AnyArray) -> AnyArray:
@@ -143,11 +143,11 @@ class Training:
 
     @property
     def outputs(self) -> AnyArray:
-        """The classes that outputs speak for: the positive one of two, or every class."""
+        """The class of each output: the positive class of two, or every class."""
         return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
 
     def only(self, mixes: AnyArray, alphas: AnyArray) -> Training:
-        """The same rows with the candidates of these numbers."""
+        """The same rows with the mixes and alphas of these indices."""
         return replace(self, mixes=self.mixes.take(mixes), alphas=self.alphas[alphas])
 
     def _in_table(self, some: AnyArray) -> AnyArray:
@@ -155,7 +155,7 @@ class Training:
 
 
 def find_used(weight: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Numbers of the mixes and of the alphas that have any weight (C, J)."""
+    """Indices of the mixes and of the alphas with nonzero weight (C, J)."""
     return np.flatnonzero(weight.any(axis=1)), np.flatnonzero(weight.any(axis=0))
 
 
@@ -165,8 +165,8 @@ class Candidates(Protocol):
     def scores(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         """g on rows of features, shape (K, C, J, n).
 
-        The rows' inner products with the training rows may be handed over where they are already known.
+        `products` are the rows' inner products with the training rows, if they are known already.
         """
 
     def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Σ weights (C, J) × coefficients: a vector of shape (K, b) and an intercept of shape (K,)."""
+        """Weighted sum over candidates, weights (C, J): coefficients (K, b) and intercepts (K,)."""

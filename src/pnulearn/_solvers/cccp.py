@@ -1,8 +1,8 @@
 """Ramp loss: the concave-convex procedure, each step of which is an exactly solved hinge problem.
 
-A loss with kinks is a convex part (positive jumps) less another (negative jumps). Replacing the second by its
-tangent at the current scores gives a convex bound that touches the objective there; minimising it can only go down,
-and as there are finitely many tangents, it ends.
+A loss with kinks is the difference of two convex parts, those with positive and with negative jumps. Replacing the
+second part by its tangent at the current scores gives a convex upper bound that is tight there. Minimising it never
+increases the objective, and since there are finitely many tangents, the procedure terminates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pnulearn._solvers.piecewise_linear import Solution, convex_pieces
 
 MAX_ROUNDS = 50
 SMALLEST_FALL = 1e-10
-TIED = 1e-7  # below a kink: a margin so close lies on it, as that of a row with an equal row at rest does
+TIED = 1e-7  # a margin this close below a kink counts as lying on it
 
 
 def minimize_ramp(
@@ -30,7 +30,7 @@ def minimize_ramp(
     found: list[Solution] = []
     seen: set[bytes] = set()
     for scores in starts:
-        if _tangent(objective, scores).tobytes() not in seen:  # else an earlier start has already come by
+        if _tangent(objective, scores).tobytes() not in seen:  # else an earlier start leads to the same minimum
             near = descend(objective, matrix, alpha, scores, near, seen)
             found.append(near)
     return found[lowest([penalized_value(objective, matrix, alpha, solution) for solution in found])]
@@ -44,7 +44,7 @@ def descend(
     near: Solution | None = None,
     seen: set[bytes] | None = None,
 ) -> Solution:
-    """Rounds of CCCP from starting scores until the tangent stays; `n_iter` counts rounds, `seen` gathers tangents."""
+    """Iterate CCCP from starting scores until the tangent is unchanged; all tangents met are added to `seen`."""
     pieces, seen = convex_pieces(objective), set() if seen is None else seen
     tangent, value = _tangent(objective, scores), np.inf
     n_iter, done = 0, False
@@ -60,7 +60,7 @@ def descend(
 
 
 def _tangent(objective: Objective, scores: AnyArray) -> AnyArray:
-    """Slope of the concave part by each row's score: −|a| max(0, t − m) rises by |a| while m < t."""
+    """Derivative of the concave part by each row's score: that of −|a| max(0, t − m) is |a| if m < t."""
     margin = objective.side * scores
     slope = np.zeros_like(scores)
     for kink, jump in objective.loss.kinks or ():
@@ -70,12 +70,12 @@ def _tangent(objective: Objective, scores: AnyArray) -> AnyArray:
 
 
 def penalized_value(objective: Objective, matrix: FeatureMatrix, alpha: float, found: Minimum | Solution) -> float:
-    """The objective with its penalty, the quantity that CCCP never raises."""
+    """The objective with its penalty, which CCCP never increases."""
     return objective.value(matrix.scores(found.coef, found.intercept)) + alpha * float(found.coef @ found.coef)
 
 
 def lowest(values: Sequence[float]) -> int:
-    """The place of the lowest value; the first of those that tie up to rounding.
+    """The index of the lowest value; the first among ties up to rounding.
 
     >>> lowest([0.3 + 1e-16, 0.3, 0.4])
     0

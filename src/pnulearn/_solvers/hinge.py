@@ -1,9 +1,9 @@
 """Hinge and double hinge: exact minimisers of convex piecewise linear risks with a ridge penalty.
 
-From a solution nearby, guessing which scores rest on a kink and correcting the guess is often enough. If not, the
-interior point method comes close in a few steps, or, where rows are many, corners that are rounded at first. As soon as
-it is known which scores rest, pivoting finishes exactly. Where it fails, because rows depend on each other, an
-active-set method goes on from the interior point method's last iterate.
+The methods are tried in this order. Block pivoting (`pivoting`) guesses which scores lie on a kink, from the solution
+of a similar problem if there is one. If it fails, an interior point method, or for many rows Newton's method with
+rounded corners (`rounded_hinge`), approaches the solution until pivoting succeeds from there. If pivoting still fails,
+because rows are linearly dependent, an active-set method continues from the last interior point.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pnulearn._solvers.piecewise_linear import Pieces, Solution, convex_pieces
 from pnulearn._solvers.pivoting import pivot
 from pnulearn._solvers.rounded_hinge import sharpen
 
-WARM_ROUNDS = 12  # a round costs a fifth of an interior step, of which there are about ten
+WARM_ROUNDS = 12  # a round costs a fifth of an interior point step, of which about ten are needed
 POLISH_ROUNDS = 4
-SETTLED = 0.05  # the share of rows whose state may still change from one interior point to the next
-LARGE = 1e8  # operations of an interior step, from which on rounded corners are faster
+SETTLED = 0.05  # pivoting is tried if at most this share of states changed since the last interior point
+LARGE = 1e8  # operations of an interior point step above which rounded corners are faster
 PROMISING_GAP = 1e-2
 SMALLEST_GAP = 1e-13
 MAX_STEPS = 100
@@ -44,7 +44,7 @@ def minimize_hinge(objective: Objective, features: AnyArray, alpha: float, *, in
 def minimize_pieces(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None = None) -> Solution:
     """The minimiser of pieces(Φw + w₀) + α w'w; `near` is the solution of a similar problem with the same α.
 
-    Where several intercepts are equally good, it has the middle one.
+    If an interval of intercepts is optimal, its midpoint is returned.
     """
     found = _minimize(pieces, matrix, alpha, near)
     if not matrix.intercept:
@@ -73,12 +73,12 @@ def _minimize(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solutio
 
 
 def between_kinks(pieces: Pieces) -> AnyArray:
-    """The states of rows whose scores are all zero, which is far from all kinks, as they are if α is large."""
+    """The states of rows with score 0, the limit for large α."""
     return 2 * (pieces.kinks > 0).sum(axis=1)
 
 
 def _sharpened(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None) -> Solution | None:
-    """By rounded corners: cheap where rows are many, since only those at corners enter a system."""
+    """Minimise by rounded corners, which is cheap for many rows: only those near a kink enter a linear system."""
     for n_iter, guess in enumerate(sharpen(pieces, matrix, alpha, near), start=1):
         found = pivot(pieces, matrix, alpha, guess, POLISH_ROUNDS)
         if found is not None:

@@ -20,7 +20,7 @@ from pnulearn._solvers.linear_algebra import factorize, solve_factorized
 from pnulearn._solvers.piecewise_linear import Pieces
 
 SHARE_OF_STEP = 0.995
-SMALLEST_WIDTH = 4.0  # kinks are about two apart, so that the first guess is a ridge fit to all of them
+SMALLEST_WIDTH = 4.0  # twice the distance between kinks, so that the start is a ridge fit to all of them
 
 Solve = Callable[[AnyArray, float], tuple[AnyArray, float, AnyArray]]
 Factorize = Callable[[AnyArray], Solve]
@@ -28,12 +28,12 @@ Factorize = Callable[[AnyArray], Solve]
 
 @dataclass
 class InteriorPoint:
-    """An iterate: scores with what holds them and with multipliers γ, and for every kink four positive numbers.
+    """An iterate: scores, multipliers γ, and for every kink four positive slacks `walls` = (u, room, above, below).
 
-    The four are u and what is left of its jump, and how far the score is above and below the kink: at the solution one
-    of u and `above` is zero, and one of `room` and `below`. `held` are multipliers or coefficients, as the system is
-    one of rows or of features, with just these scores. γ should have them too, but it is a sum of numbers that cancel:
-    of equal rows it may be all rounding.
+    u is the dual variable, room = jump − u, and above and below are the score's distances from the kink. At the
+    solution u · above = 0 and room · below = 0. `held` are the multipliers (row system) or coefficients (feature
+    system) that have exactly these scores. In exact arithmetic γ would do too, but it suffers from cancellation: for
+    equal rows it may consist of rounding errors.
     """
 
     row: AnyArray
@@ -46,12 +46,13 @@ class InteriorPoint:
 
     @property
     def gap(self) -> float:
-        """The duality gap, once γ and u agree."""
+        """The complementarity gap; it is the duality gap if γ and u are consistent."""
         u, room, above, below = self.walls
         return float(above @ u + below @ room)
 
     def state(self, pieces: Pieces) -> AnyArray:
-        """Where each score will end, as `pivoting.pivot` reads it: on a kink if u is farther inside than it is off."""
+        """The predicted state of each row for `pivoting.pivot`: on a kink if u is farther from its bounds than the
+        score from the kink."""
         u, room, above, below = self.walls
         state = 2 * (self.scores[:, None] < pieces.kinks).sum(axis=1)
         rests = np.minimum(u, room) > np.maximum(above, below) * (u + room)
@@ -70,15 +71,15 @@ class InteriorPoint:
         )
 
     def longest(self, change: InteriorPoint, share: float) -> float:
-        """The greatest step up to 1 that keeps off all walls, times `share` if it is cut short."""
+        """The longest step up to 1 that keeps all slacks positive, times `share` if it is shortened."""
         worst = float((-change.walls / self.walls).max())
         return 1.0 if worst <= share else share / worst
 
 
 def interior_points(pieces: Pieces, matrix: FeatureMatrix, alpha: float) -> Iterator[InteriorPoint]:
-    """Iterates that approach the minimiser, usually 5 to 20 until the gap is lost in rounding.
+    """Iterates that approach the minimiser, usually 5 to 20 until the gap is of the order of rounding errors.
 
-    They begin with a ridge fit: from the solution of a similar problem, which lies at the walls, it takes them longer.
+    They start from a ridge fit. The solution of a similar problem is a worse start, since it lies on the boundary.
     """
     factorize = _newton_system(matrix, alpha)
     point = _ridge_start(pieces, matrix, alpha, factorize)
@@ -86,7 +87,7 @@ def interior_points(pieces: Pieces, matrix: FeatureMatrix, alpha: float) -> Iter
     while True:
         yield point
         newton = _newton(pieces, point, kink, factorize)
-        if newton is None:  # the end of what double precision allows
+        if newton is None:  # the system is singular in double precision
             return
         point = newton.step()
 
@@ -98,7 +99,7 @@ def held_coefficients(point: InteriorPoint, matrix: FeatureMatrix, alpha: float)
 
 @dataclass
 class _Newton:
-    """Newton's equations at one point: a prediction towards the solution, then a step corrected for its curvature."""
+    """Newton's equations at one point, for Mehrotra's predictor and corrector steps."""
 
     at: InteriorPoint
     excess: AnyArray
@@ -108,7 +109,7 @@ class _Newton:
     solve: Solve
 
     def direction(self, targets: AnyArray) -> InteriorPoint:
-        """Changes that bring above·u and below·room to their targets, in the shape of a point."""
+        """The Newton direction, as an InteriorPoint, that brings above·u and below·room to their targets."""
         at, (u, room, above, below) = self.at, self.at.walls
         wanted_above, wanted_below = targets / at.walls[:2]
         pull = wanted_above - wanted_below - self.excess
@@ -140,9 +141,9 @@ def _newton(pieces: Pieces, at: InteriorPoint, kink: AnyArray, factorize: Factor
 
 
 def _ridge_start(pieces: Pieces, matrix: FeatureMatrix, alpha: float, factorize: Factorize) -> InteriorPoint:
-    """Every corner replaced by a parabola so wide that most rows lie on it: a weighted ridge fit.
+    """A weighted ridge fit: every corner is replaced by a parabola so wide that most rows lie on it.
 
-    The weaker the penalty, the farther the scores roam before they are held, and the wider the parabola has to be.
+    The smaller the penalty, the larger the scores, and the wider the parabola has to be.
     """
     row, column = np.nonzero(pieces.jumps)
     kink, jump = pieces.kinks[row, column], pieces.jumps[row, column]
@@ -161,12 +162,15 @@ def _ridge_start(pieces: Pieces, matrix: FeatureMatrix, alpha: float, factorize:
 
 
 def _newton_system(matrix: FeatureMatrix, alpha: float) -> Factorize:
-    """give ↦ (push, Σγ ↦ changes of scores, intercept, what holds them): γ changes by push − give · that of scores."""
+    """A function of `give` that factorises Newton's system and returns its solver.
+
+    The solver maps push and Σγ to the changes of scores, intercept and `held`; γ changes by push − give · Δscores.
+    """
     return partial(_RowSystem if matrix.wide else _FeatureSystem, matrix, alpha)
 
 
 class _RowSystem:
-    """(give⁻¹ + K / 2α) change of γ = push / give, in the symmetric form that small gives leave well conditioned."""
+    """(give⁻¹ + K / 2α) Δγ = push / give, in a symmetric form that is well conditioned for small `give`."""
 
     def __init__(self, matrix: FeatureMatrix, alpha: float, give: AnyArray):
         self.matrix, self.alpha = matrix, alpha
@@ -192,7 +196,7 @@ class _RowSystem:
 
 
 class _FeatureSystem:
-    """(2α + Φ′ give Φ) change of w = Φ′ push, with an unpenalised column of ones for the intercept."""
+    """(2α + Φ′ give Φ) Δw = Φ′ push, with an unpenalised column of ones for the intercept."""
 
     def __init__(self, matrix: FeatureMatrix, alpha: float, give: AnyArray):
         self.matrix = matrix

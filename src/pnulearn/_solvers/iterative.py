@@ -1,4 +1,4 @@
-"""Losses without a closed form: every mix and alpha solved in turn, each from the solution of its neighbour."""
+"""Losses without a closed form: every mix and alpha is solved iteratively, with warm starts from its neighbours."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pnulearn._solvers.piecewise_linear import Solution, convex_pieces
 from pnulearn._solvers.ridge import natural_unit, quadratic_candidates, squared_candidates
 from pnulearn.losses import Loss
 
-FARTHEST = 1.5  # times the distance of the two nearest tilts that are known
+FARTHEST = 1.5  # extrapolate at most this many times the distance between the two nearest known tilts
 Fit = Minimum | Solution
 
 
 @dataclass(frozen=True)
 class IterativeCandidates:
-    """Coefficients (K, C, J, b) and intercepts (K, C, J) of every output, mix and alpha, and how they were reached."""
+    """Coefficients (K, C, J, b), intercepts, numbers of iterations and convergence (K, C, J) of every model."""
 
     coef: AnyArray
     intercept: AnyArray
@@ -45,11 +45,11 @@ class IterativeCandidates:
 
 
 def candidate_solver(loss: Loss) -> Callable[[Training], Candidates]:
-    """The solver that the declared facts of a loss call for."""
+    """The solver for a loss, chosen by the properties that the loss declares."""
     if not loss.trainable:
         raise ValueError(
             f"The {loss.name} loss cannot be trained: it declares none of quadratic=(a, b, c), smooth=True and "
-            "kinks=((t, a), ...). Use it to evaluate, and train with one that does."
+            "kinks=((t, a), ...). Use it to evaluate, and train with another loss."
         )
     _check_facts(loss)
     if loss.quadratic is not None:
@@ -58,7 +58,7 @@ def candidate_solver(loss: Loss) -> Callable[[Training], Candidates]:
 
 
 class WatchedSolver:
-    """A solver that remembers how its fits ended; several threads may call it."""
+    """A thread-safe solver that records the number of iterations and of fits that did not converge."""
 
     def __init__(self, solve: Callable[[Training], Candidates]):
         self.solve = solve
@@ -76,9 +76,9 @@ class WatchedSolver:
 
 
 def squashing(loss: Loss) -> Callable[[AnyArray], AnyArray] | None:
-    """How to bring scores to [−1, 1], where the squared loss can compare candidates whatever they were trained with.
+    """The map of scores to [−1, 1] under which the squared loss compares candidates of any training loss; None if none.
 
-    Scores of smooth losses act as log-odds, those of losses with kinks are judged between −1 and 1.
+    Scores of smooth losses are treated as log-odds, those of losses with kinks are clipped.
     """
     if loss.link == "identity":
         return None
@@ -96,7 +96,7 @@ def _clip(scores: AnyArray) -> AnyArray:
 
 
 def iterative_candidates(training: Training, loss: Loss) -> IterativeCandidates:
-    """Every candidate of a training problem under any loss that can be trained."""
+    """Fit every candidate of a training problem, for any trainable loss."""
     outputs = [_fit_output(training, loss, k) for k in range(len(training.outputs))]
     shape = (len(outputs), len(training.mixes), len(training.alphas))
     fits = [fit for output in outputs for fit in output]
@@ -126,7 +126,7 @@ def _fit_output(training: Training, loss: Loss, output: int) -> list[Fit]:
 
 
 def _from_the_middle(tilts: AnyArray) -> Iterator[tuple[int, list[int]]]:
-    """Mixes with those solved before on the same side, nearest first: beginning next to PN, then outwards both ways."""
+    """Iterate over (mix, mixes solved before on the same side, nearest first), from PN outwards in both directions."""
     order = np.argsort(tilts)
     middle = int(np.argmin(np.abs(tilts[order])))
     yield int(order[middle]), []
@@ -136,9 +136,9 @@ def _from_the_middle(tilts: AnyArray) -> Iterator[tuple[int, list[int]]]:
 
 
 def _extrapolate(near: Sequence[tuple[float, Fit]], tilt: float) -> AnyArray | None:
-    """The parabola (line, point) through the nearest minimisers, at this tilt: on either side they move smoothly.
+    """A warm start: polynomial extrapolation to this tilt from up to three nearest minimisers.
 
-    A tilt farther off than the known ones are from each other is not foretold.
+    If the tilt is too far away, the nearest minimiser itself is returned; None if there is none.
     """
     known = [(place, fit.vector) for place, fit in near if isinstance(fit, Minimum) and fit.vector is not None][:3]
     if not known:
@@ -153,7 +153,7 @@ def _extrapolate(near: Sequence[tuple[float, Fit]], tilt: float) -> AnyArray | N
 
 
 class _Solver:
-    """Solves one output's problems; which minimum is found never depends on what was solved before."""
+    """Solves one output's problems; warm starts never change which minimum is found."""
 
     def __init__(self, loss: Loss, training: Training, output: int, rows: AnyArray):
         self.loss, self.output, self.alphas, self.tilts = loss, output, training.alphas, training.mixes.tilts
@@ -163,7 +163,7 @@ class _Solver:
         self.shape = len(training.mixes), len(training.alphas)
 
     def solve(self, objective: Objective, mix: int, alpha: int, known: Sequence[tuple[float, Fit]]) -> Fit:
-        """`known` are the solutions for the same alpha on the same side, with their tilts, nearest first."""
+        """Minimise; `known` are (tilt, solution) for the same alpha on the same side, nearest first."""
         penalty = float(self.alphas[alpha])
         if self.smooth is not None and self.loss.convex:
             return self.smooth.minimize(objective, penalty, _extrapolate(known, float(self.tilts[mix])))
@@ -174,7 +174,7 @@ class _Solver:
         scores = self.matrix.scores(coef, intercept)
         if self.smooth is None:
             return minimize_ramp(objective, self.matrix, penalty, [np.zeros(len(scores)), scores], near)
-        scale = float(np.median(np.abs(scores))) or 1.0  # far out a bounded loss is flat and nothing would move
+        scale = float(np.median(np.abs(scores))) or 1.0  # start where the gradient of a bounded loss does not vanish
         starts = [None, (coef / scale, intercept / scale)]
         found = [self.smooth.minimize(objective, penalty, start) for start in starts]
         values = [penalized_value(objective, self.matrix, penalty, fit) for fit in found]
@@ -189,14 +189,17 @@ class _Solver:
 
 
 def _in_one_family(training: Training, loss: Loss) -> Training:
-    """PUNU at γ is PNU at 1 − 2γ for symmetric losses, so both start from the same squared-loss solution."""
+    """For symmetric losses PUNU at γ equals PNU at 1 − 2γ, so both start from the same squared-loss solution."""
     if loss.gap != "constant":
         return training
     return replace(training, mixes=Mixes.of("pnu", training.mixes.tilts.tolist()))
 
 
 def _check_facts(loss: Loss) -> None:
-    """A wrong fact would give a wrong classifier without a sound, so facts are tried on a few margins."""
+    """Check the declared properties of a loss numerically on a few margins.
+
+    A false declaration would silently give a wrong classifier.
+    """
     margin = np.linspace(-3, 3, 25) + 0.01
     value, mirrored = loss(margin), loss(-margin)
     true = {"linear": np.allclose(value - mirrored, -margin), "constant": np.allclose(value + mirrored, 1)}
@@ -213,7 +216,9 @@ def _check_facts(loss: Loss) -> None:
         share = np.linspace(0.1, 0.9, 9)
         best = 2 * share - 1 if loss.link == "identity" else logit(share)
         if not np.allclose(share * loss.derivative(best), (1 - share) * loss.derivative(-best)):
-            raise ValueError(f"The {loss.name} loss declares link={loss.link!r}, but P ℓ(g) + (1 − P) ℓ(−g) says no.")
+            raise ValueError(
+                f"The {loss.name} loss declares link={loss.link!r}, which does not minimise P ℓ(g) + (1 − P) ℓ(−g)."
+            )
     if loss.kinks is not None:
         drawn = sum(jump * np.maximum(0, kink - margin) for kink, jump in loss.kinks)
         if not np.allclose(value, drawn):

@@ -1,15 +1,15 @@
-r"""Squared loss: the score of every row by models that were learnt without it, from one factorisation of all rows.
+r"""Squared loss: leave-one-out scores in closed form, from one factorisation of all rows.
 
-With the notation of `ridge`, row i has a part a_i φ_i φ_i′ in the matrix A of a grid point, and β_i φ_i on the right.
-Without the row the others stand for its class, which scales them by c = n/(n − 1): A_c and b_c. So,
-with h = φ_i′ A_c⁻¹ φ_i and by Sherman and Morrison,
+With the notation of `ridge`, row i contributes a_i φ_i φ_i′ to the matrix A of a grid point and β_i φ_i to the
+right-hand side. Without the row, the other rows of its class are scaled by c = n/(n − 1), which gives A_c and b_c.
+With h = φ_i′ A_c⁻¹ φ_i, the Sherman-Morrison formula gives
 
     g₋ᵢ(x_i) = φ_i′ (A_c − a φ_i φ_i′)⁻¹ (b_c − β φ_i) = (φ_i′ A_c⁻¹ b_c − β h) / (1 − a h).
 
-Labelled rows are a low-rank part of A, and scaling a class changes nothing else: with B = s G_U + p I, F′ the labelled
-rows, W their weights and K = F′B⁻¹F, it is F′A⁻¹F = K (I + W K)⁻¹. Without a row of U its others are scaled by c on the
-right alone, where sides are to balance: else models that are all but constant would call rows by what is missing. Equal
-rows are left out together: they have the same φ, and their a and β add up.
+Labelled rows are a low-rank part of A, and scaling a class only changes their weights W: with B = s G_U + p I, F′ the
+labelled rows and K = F′B⁻¹F, F′A⁻¹F = K (I + W K)⁻¹. When a row of U is left out, the other rows of U are scaled by c
+on the right-hand side only. Without that scaling, the score of a nearly constant model would depend on which row is
+missing. Equal rows are left out together: they have the same φ, and their a and β are summed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from pnulearn._solvers.candidates import Training
 from pnulearn._solvers.low_rank import Axes, rows_times, weighted_grams
 from pnulearn._solvers.ridge import RidgeCandidates, arrange, natural_unit
 
-EXACT = 64  # kinds of rows of U of which labels' part in the leverage is worked out; the others have the same share
-LEAST_PENALTY = 1e-6  # below, a row may have all but the whole of its own score, and what is left is rounding
-MOST_LABELED = 200  # beyond, a small system per grid point costs more than folds do
-ROUNDING = 1e-7  # of a model's scores: what a row's score without its own part must exceed not to be zero
-LEAST_CLASS = 0.75  # of a class's weight that must be left when one of its rows is, scaled up as the average row needs
+EXACT = 64  # distinct rows of U whose leverage is exact; that of the others is scaled by the average ratio
+LEAST_PENALTY = 1e-6  # below, leverages may be so close to 1 that leave-one-out scores are rounding errors
+MOST_LABELED = 200  # above, a small system per grid point costs more than k-fold cross-validation
+ROUNDING = 1e-7  # relative to a model's scores: smaller leave-one-out scores are set to zero
+LEAST_CLASS = 0.75  # minimum weight of a class without its heaviest row, after scaling by n/(n − 1)
 
 
 def left_out_scores(
     training: Training, alike: AnyArray, quadratic: tuple[float, float, float]
 ) -> tuple[AnyArray, RidgeCandidates]:
-    """g of every row by models learnt without it, (K, C, J, n), and those learnt from all, under ℓ(m) = a m² + b m + c.
+    """Leave-one-out scores (K, C, J, n), and the candidates fitted on all rows, under ℓ(m) = a m² + b m + c.
 
     Rows with the same number in `alike` are equal. For the loss see `ridge.quadratic_candidates`.
     """
@@ -44,7 +44,7 @@ def left_out_scores(
 
 
 def can_leave_out(codes: AnyArray, weight: AnyArray, alike: AnyArray, alphas: AnyArray) -> bool:
-    """Whether one row after the other can be left out in closed form: labels are few, and none outweighs its class.
+    """Whether the closed form applies: there are few labels, and no row has too much of its class's weight.
 
     >>> rows = np.arange(4)
     >>> can_leave_out(rows % 2, np.ones(4), rows, np.ones(1)), can_leave_out(rows % 2, rows + 0.1, rows, np.ones(1))
@@ -61,22 +61,22 @@ def can_leave_out(codes: AnyArray, weight: AnyArray, alike: AnyArray, alphas: An
 
 
 class LeftOut:
-    """One training problem without intercept, of which every row is left out in turn; equal rows share an `alike`.
+    """Leave-one-out for one training problem without intercept; equal rows share a number in `alike`.
 
     Attributes
     ----------
     points
-        s and p = 4 λ of every grid point, λ running fastest.
+        s and p = 4 λ of every grid point, λ varying fastest.
     codes, q, signs
-        of the labelled rows: class, θ_c × the row's share of its class, and ±1 for every output (r, K).
+        of the labelled rows: class, θ_c × the row's share of its class's weight, and ±1 for every output (r, K).
     u
-        the share of every row in U: zero for rows that do not stand for the population.
+        the share of every row in U's weight: zero for rows that do not represent the population.
     scale
         c of U.
     kinds
-        one unlabelled row of every kind, and the kind of every unlabelled row.
+        indices of distinct unlabelled rows, and for every unlabelled row the number of its distinct row.
     turned
-        all rows along the axes of G_U, B⁻¹ along them (points, b), and the mean of U.
+        all rows in the eigenbasis of G_U, the diagonal of B⁻¹ in it (points, b), and the mean of U.
     gram
         K (points, r, r), and F′B⁻¹ m_U (points, r).
     """
@@ -107,7 +107,7 @@ class LeftOut:
         self.gram = weighted_grams(rows[labeled], inverse), (inverse * mean) @ rows[labeled].T
 
     def scores(self) -> AnyArray:
-        """g of every row by models learnt without it, shape (K, C, J, n); a class of one kind of row stays NaN."""
+        """Leave-one-out scores (K, C, J, n); NaN for a class with a single distinct row."""
         mixes, n = self.training.mixes, len(self.training.codes)
         place = np.searchsorted(self.shares, mixes.shares)
         n_parts = len(self.training.outputs) + 1  # every output at t = 0, then the slope in t
@@ -118,15 +118,15 @@ class LeftOut:
         self._leave_unlabeled(parts, whole)
         grid = parts.reshape(n_parts, len(self.shares), -1, n)
         scores = grid[:-1, place] + mixes.tilts[:, None, None] * grid[-1, place]
-        # A row that is far from all others has a score of zero but for what is left of its own part, the
-        # difference of two numbers as large as the scores of models that know the row.
+        # The leave-one-out score of a row far from all others is zero up to the rounding error of a difference between
+        # two numbers as large as the scores of the model fitted with the row.
         size = np.sqrt(np.nanmean(np.square(whole), axis=2)).reshape(n_parts, len(self.shares), -1)
         known = size[:-1, place] + np.abs(mixes.tilts)[:, None] * size[-1, place]
         scores[np.abs(scores) <= ROUNDING * known[..., None]] = 0.0
         return scores
 
     def _leave_labeled(self, parts: AnyArray, whole: AnyArray, code: int) -> None:
-        """Rows of a class, by its models with the class scaled up; `whole` gets the scores of models that know them."""
+        """Leave out the rows of a class; `whole` gets their scores by models fitted with them and the class scaled."""
         own = np.flatnonzero(self.codes == code)
         rows = self.training.labeled[own]
         kinds = len(np.unique(self.alike[rows]))
@@ -146,12 +146,13 @@ class LeftOut:
 
     @cached_property
     def solved(self) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """From the models of all rows, A⁻¹ along the axes of G_U of what is on the right (points, K + 2, b).
+        """Solutions for all rows, indices of some distinct unlabelled rows, and the labels' part in their leverage.
 
-        It is b0 of every output, then Σ θ_c m_c and m_U, whose difference is b1. Then some kinds of unlabelled rows,
-        and what labelled rows take off their leverage (points, checked). These kinds are evenly spaced by length, so
-        that neither order nor seed nor repetition matters. Equal lengths are the rule for discrete columns: there the
-        product with U's mean decides. Both are rounded, since their last bits differ between machines.
+        The first is A⁻¹ times the right-hand sides in the eigenbasis of G_U (points, K + 2, b): b0 of every output,
+        then Σ θ_c m_c and m_U, whose difference is b1. The last (points, checked) is what labelled rows subtract from
+        the leverage. The rows are evenly spaced by length, so that order, seed and repetitions have no influence. Ties
+        of length, which are frequent for discrete columns, are broken by the product with U's mean. Both are rounded,
+        since their last digits differ between machines.
         """
         (rows, inverse, mean), (s, _), (K, mu) = self.turned, self.points, self.gram
         some = rows[self.kinds[0]]
@@ -172,7 +173,7 @@ class LeftOut:
 
     @property
     def candidates(self) -> RidgeCandidates:
-        """The models of all rows."""
+        """The candidates fitted on all rows."""
         mixes = self.training.mixes
         along = self.solved[0]
         coefficients = along[:, :-1].copy()
@@ -181,7 +182,7 @@ class LeftOut:
         return RidgeCandidates(grid, np.searchsorted(self.shares, mixes.shares), mixes.tilts)
 
     def _leave_unlabeled(self, parts: AnyArray, whole: AnyArray) -> None:
-        """Rows without a label, by the models of all rows."""
+        """Leave out the unlabelled rows."""
         unlabeled = np.flatnonzero(self.training.codes < 0)
         g = np.moveaxis(rows_times(self.solved[0], self.turned[0][unlabeled].T), 1, 0)
         g[-2] -= self.scale * g[-1]
@@ -189,7 +190,7 @@ class LeftOut:
         parts[:, :, unlabeled] = self._without(g[:-1], self._leverage(), unlabeled, self.q, self.scale)
 
     def _leverage(self) -> AnyArray:
-        """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ less what labelled rows take off it."""
+        """φ′A⁻¹φ of the unlabelled rows (points, n): φ′B⁻¹φ minus the labelled rows' part."""
         (rows, inverse, _), (first, number), (_, checked, taken) = self.turned, self.kinds, self.solved
         whole = inverse @ np.square(rows[first]).T
         if len(checked) == len(first):
@@ -199,7 +200,7 @@ class LeftOut:
         return whole[:, number]
 
     def _without(self, g: AnyArray, leverage: AnyArray, rows: AnyArray, q: AnyArray, of_u: float) -> AnyArray:
-        """g (K + 1, points, n) of these rows, once they are taken out of what was learnt from, U being scaled."""
+        """Leave-one-out scores (K + 1, points, n) of these rows from their scores g and leverages by the full fit."""
         s, _ = self.points
         every = np.zeros((len(self.training.outputs) + 2, len(self.training.codes)))  # β of outputs, q, U's share
         every[:-2, self.training.labeled] = (q[:, None] * self.signs).T
@@ -212,5 +213,5 @@ class LeftOut:
 
 
 def _rounded(values: AnyArray) -> AnyArray:
-    """To nine digits of the largest."""
+    """Values relative to the largest, rounded to nine digits."""
     return np.round(values / np.abs(values).max(initial=np.finfo(float).tiny), 9)

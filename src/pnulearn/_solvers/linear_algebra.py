@@ -1,4 +1,4 @@
-"""Linear algebra of the solvers: Cholesky factors, single precision, one matrix with many ridge penalties."""
+"""Linear algebra for the solvers: Cholesky factors, single precision, one matrix with many ridge penalties."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scipy.linalg.lapack import dormqr, dposv, dpotrf, dpotrs, dpstrf, dptsv, ds
 
 from pnulearn._arrays import AnyArray
 
-# Cholesky factors straight from LAPACK: on small matrices SciPy's checks take longer than the work.
+# Cholesky factors by LAPACK directly: for small matrices SciPy's input checks take longer than the factorisation.
 
 
 def factorize(matrix: AnyArray) -> AnyArray:
-    """The factor of a symmetric positive definite matrix of which the lower triangle is read.
+    """The Cholesky factor of a symmetric positive definite matrix, of which only the lower triangle is read.
 
     >>> solve_factorized(factorize(np.array([[4.0, 2.0], [2.0, 3.0]])), np.array([2.0, 3.0])).round(12)
     array([0., 1.])
@@ -33,9 +33,9 @@ def solve_factorized(factor: AnyArray, right: AnyArray) -> AnyArray:
 
 
 def narrow_root(gram: AnyArray, tolerance: float) -> AnyArray:
-    """R with RR' = gram up to `tolerance` in every entry, by as few columns as pivoting needs.
+    """R with RR' = gram up to `tolerance` in every entry, by a pivoted Cholesky factorisation stopped early.
 
-    The square of a column's greatest entry is what every entry was off by before it joined; it never grows.
+    The square of a column's greatest entry bounds the error of all entries before that column is added.
 
     >>> narrow_root(np.array([[1.0, 1.0], [1.0, 1.0]]), 1e-10).tolist()
     [[1.0], [1.0]]
@@ -48,13 +48,13 @@ def narrow_root(gram: AnyArray, tolerance: float) -> AnyArray:
 
 # Matrices in single precision.
 
-TINY = 1e-8  # beside one: what single precision loses
+TINY = 1e-8  # relative to the greatest entry: below single precision
 
 
 def single_precision(matrix: AnyArray) -> AnyArray:
-    """Row by row in memory, with zero for what is lost beside the greatest entry.
+    """The matrix in C order and float32, with entries that are negligible beside the greatest one set to zero.
 
-    Entries of narrow kernels are below 1e-38, and arithmetic with such numbers takes thirty times as long.
+    Narrow kernels have entries below 1e-38, and arithmetic with such denormal numbers takes thirty times as long.
 
     >>> single_precision(np.array([1.0, 1e-4, 1e-40])).tolist()
     [1.0, 9.999999747378752e-05, 0.0]
@@ -65,7 +65,7 @@ def single_precision(matrix: AnyArray) -> AnyArray:
 
 # One symmetric matrix, many penalties: (A + p I) x = r for every p, from one tridiagonal form.
 
-FEWEST_SHIFTS = 3  # below, a Cholesky factorisation for each is cheaper
+FEWEST_SHIFTS = 3  # with fewer, a Cholesky factorisation for each is cheaper
 PANEL = 64
 
 
@@ -101,7 +101,7 @@ def _solve_one(matrix: AnyArray, shift: float, right: AnyArray) -> AnyArray:
 
 
 def _reflect(reflectors: AnyArray, tau: AnyArray, columns: AnyArray, transposed: str) -> AnyArray:
-    """Q or Q′ times columns; Q leaves the first row as it is."""
+    """Q or Q′ times columns; Q does not change the first row."""
     turned = np.array(columns, order="F")
     turned[1:], _, failed = dormqr("L", transposed, reflectors, tau, turned[1:], PANEL * max(1, columns.shape[1]))
     _refuse_failure(failed)

@@ -5,8 +5,8 @@ a grid point is A = B + F W F′ with W = (1 − s) I, or W = (1 − s)(I − (1
 
     A⁻¹(F z − m) = B⁻¹(F y − m)    where    (I + W F′B⁻¹F) y = z + W F′B⁻¹m.
 
-B⁻¹ comes from whichever side of R is smaller. From R′R = V D V′ it is V (s D + p)⁻¹ V′. From R R′ = U D U′ it is
-I/p − R′U s/(p (s D + p)) U′R, which divides by no small eigenvalue and needs no more than inner products of rows.
+B⁻¹ is computed from the smaller of R′R and R R′. With R′R = V D V′ it is V (s D + p)⁻¹ V′. With R R′ = U D U′ it is
+I/p − R′U s/(p (s D + p)) U′R, which does not divide by small eigenvalues and needs only inner products of rows.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ PRODUCTS_AT_ONCE = 2**17  # a megabyte
 
 @dataclass(frozen=True)
 class Reduced:
-    """Coordinates Z (n, k) of features Φ ≈ Z Q′ with orthonormal Q (b, k); Q is None if nothing was gained.
+    """Coordinates Z (n, k) of features Φ ≈ Z Q′ with orthonormal Q (b, k); Q is None if the rank is not much smaller.
 
-    Then `products`, the inner products of all rows, may be known as well.
+    In that case `products`, the inner products of all rows, may be known as well.
     """
 
     coordinates: AnyArray
@@ -56,11 +56,11 @@ def reduce_features(features: AnyArray) -> Reduced:
     """Rotate features into the span of their rows, by a pivoted Cholesky factorisation of the smaller Gram matrix.
 
     Smooth kernels have a small numerical rank: 350 Gaussians on two-dimensional data may span 30 dimensions to machine
-    precision, and wide data span no more dimensions than there are rows. All minimisers lie in the span of the training
-    rows, so the whole search can run in an orthonormal basis of it.
+    precision, and the rank never exceeds the number of rows. All minimisers lie in the span of the training rows, so
+    the whole search can run in an orthonormal basis of it.
     """
     n, b = features.shape
-    if n > TALL * b or min(n, b) < 2:  # the Gram matrices of the folds cost more than what could be saved
+    if n > TALL * b or min(n, b) < 2:  # the folds' Gram matrices dominate the cost, so a reduction would save little
         return Reduced(features, None)
     if n <= b:
         products = features @ features.T
@@ -80,13 +80,13 @@ def reduce_features(features: AnyArray) -> Reduced:
 
 
 def _pivoted_cholesky(gram: AnyArray) -> tuple[AnyArray, AnyArray, int]:
-    """L (lower), the order of rows, and the rank at which nothing but rounding is left."""
+    """The lower factor L, the order of rows, and the numerical rank."""
     factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=-1.0)
     return factor, pivots - 1, max(int(rank), 1)
 
 
 class Frame(Protocol):
-    """The vectors that solutions are made of. Solutions stay in their frame until one is needed: only few are."""
+    """Vectors of which solutions are linear combinations. Solutions are expanded only if needed, which few are."""
 
     def coordinates(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
         """Inner products of rows of features with the frame, shape (n, f).
@@ -100,7 +100,7 @@ class Frame(Protocol):
 
 @dataclass(frozen=True)
 class Axes:
-    """Vectors given outright, as columns (b, f)."""
+    """Vectors given explicitly, as columns (b, f)."""
 
     vectors: AnyArray
 
@@ -112,7 +112,7 @@ class Axes:
 
 
 def flops(points: int, r: int, side: int) -> float:
-    """One eigendecomposition of that size, and an r × r system per grid point."""
+    """Operations of one eigendecomposition of size `side` and an r × r system per grid point."""
     return 9 * side**3 + points * (side * r**2 + r**3)
 
 
@@ -131,7 +131,7 @@ def solve_from_gram(problem: RidgeProblem, population: Population) -> tuple[AnyA
 
 
 def solve_from_rows(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame]:
-    """The same from the eigenvectors of R R′, when the population has fewer rows than there are basis functions."""
+    """The same from the eigenvectors of R R′, for a population with fewer rows than basis functions."""
     s, penalty = problem.grid_points
     rows = _ScaledRows.of(problem, training)
     n, products = rows.n_population, rows.products()
@@ -153,9 +153,9 @@ def solve_from_rows(problem: RidgeProblem, training: Training) -> tuple[AnyArray
 
 @dataclass(frozen=True)
 class _ScaledRows:
-    """The rows of R, then of F′: scale × training rows in this order, which an intercept asks to be centred.
+    """The rows of R, then of F′: scale × training rows in this order, centred if there is an intercept.
 
-    The origin is m_U as weights of all training rows; labelled ones stand in for a population that is not there.
+    The origin is m_U, given as weights of all training rows; without a population it is the mean of labelled rows.
     """
 
     training: Training
@@ -194,7 +194,7 @@ class _ScaledRows:
 
 @dataclass(frozen=True)
 class RowMixtures:
-    """R′U and the rows of F′: mixtures of the training rows."""
+    """The frame of R′U and the rows of F′, which are linear combinations of the training rows."""
 
     rows: _ScaledRows
     U: AnyArray
@@ -217,7 +217,7 @@ class RowMixtures:
         return weights @ self.rows.training.features
 
     def _turn(self, scaled: AnyArray) -> AnyArray:
-        """Numbers that belong to the scaled rows, in terms of this frame."""
+        """Values of the scaled rows converted to this frame."""
         n = len(self.U)
         return np.concatenate([scaled[..., :n] @ self.U, scaled[..., n:]], axis=-1)
 
@@ -227,8 +227,8 @@ def _small_systems(
 ) -> AnyArray:
     """y of every grid point, shape (points, K + 1, r), where F′B⁻¹F is the weighted Gram matrix of that point.
 
-    `mean` are the numbers with F′B⁻¹m = F mean. Where s = 1, last of all, labelled rows have no weight in the matrix
-    and nothing is to be solved.
+    `mean` satisfies F′B⁻¹m = F mean. At s = 1, the last share, labelled rows have no weight in the matrix, so no
+    system is solved.
     """
     s, _ = problem.grid_points
     q, rest = problem.q, 1 - s[:, None]
@@ -249,7 +249,7 @@ def _small_systems(
 def weighted_grams(rows: AnyArray, weights: AnyArray, plus: AnyArray | None = None) -> AnyArray:
     """rows diag(w) rows′ for every row w of weights, shape (points, r, r).
 
-    If a matrix `plus` is given, weights have one more column, for multiples of it to add.
+    If a matrix `plus` is given, the last column of weights holds the multiples of it to add.
     """
     r, k = rows.shape
     first, second, place = _pairs(r)
@@ -273,6 +273,6 @@ def _pairs(n: int) -> tuple[AnyArray, AnyArray, AnyArray]:
 
 
 def rows_times(stack: AnyArray, matrix: AnyArray) -> AnyArray:
-    """stack @ matrix as a single product, whatever the leading shape of the stack."""
+    """stack @ matrix as a single product, for any leading shape of the stack."""
     flat = stack.reshape(math.prod(stack.shape[:-1]), stack.shape[-1])
     return (flat @ matrix).reshape(*stack.shape[:-1], matrix.shape[-1])

@@ -1,4 +1,4 @@
-"""Total weight, sum and sum of outer products of a sample's features: all that the squared loss needs to know."""
+"""Total weight, sum and sum of outer products of features: sufficient statistics for the squared loss."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class LabeledMoments:
-    """Labelled rows known by their moments alone, each class weighted by its prior θ_c.
+    """Moments of the labelled rows, each class weighted by its prior θ_c.
 
     outer : L = Σ θ_c E_c φφ′, of shape (b, b).
     total, share : Σ θ_c E_c φ and Σ θ_c, over the classes that have rows.
@@ -75,7 +75,7 @@ class LabeledMoments:
 
     @classmethod
     def of(cls, classes: Sequence[Moments], prior: AnyArray, outputs: AnyArray) -> LabeledMoments:
-        """From the moments of every class, which may be those of no rows; `outputs` are the classes to tell apart."""
+        """From the moments of every class, which may be empty; `outputs` are the classes of the outputs."""
         present = [code for code, moments in enumerate(classes) if moments.weight > 0]
         scale = {code: prior[code] / classes[code].weight for code in present}
         signs = np.where(np.array(present) == outputs[:, None], 1.0, -1.0)  # (K, classes)
@@ -94,14 +94,14 @@ class LabeledMoments:
 
 
 class MomentSums:
-    """Moments that grow block by block; of the symmetric sum of outer products one triangle is computed (syrk)."""
+    """Moments accumulated by block; of the symmetric sum of outer products only one triangle is computed (syrk)."""
 
     def __init__(self, size: int):
         self._weight, self._total = 0.0, np.zeros(size)
         self._outer = np.zeros((size, size), order="F")
 
     def add(self, features: AnyArray, weight: AnyArray | None = None) -> None:
-        """Count rows of features, each `weight` times."""
+        """Add rows of features, each with its `weight`."""
         if not features.size:
             return
         root = features
@@ -114,6 +114,6 @@ class MomentSums:
         self._outer = dsyrk(1.0, root.T, beta=1.0, c=self._outer, overwrite_c=1, lower=1)
 
     def moments(self) -> Moments:
-        """What has been counted so far."""
+        """The moments of all rows added so far."""
         lower = np.tril(self._outer)
         return Moments(self._weight, self._total.copy(), lower + np.tril(lower, -1).T)

@@ -1,4 +1,4 @@
-"""Smooth losses: Newton's method with a factorised Hessian that is kept while it pays, or L-BFGS for wide models."""
+"""Smooth losses: Newton's method that reuses factorised Hessians, or L-BFGS for models with many coefficients."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pnulearn._solvers.linear_algebra import factorize, solve_factorized
 from pnulearn._solvers.objectives import Minimum, Objective
 from pnulearn.losses import Loss
 
-# Where Newton's method for smooth losses works: in the coefficients, or in a number per row where rows are fewer.
+# The space of Newton's method: the coefficients (primal), or one number per row (dual) if there are fewer rows.
 
-NEGLIGIBLE = 1e-2  # what a Hessian may miss, relative to the rest of it
+NEGLIGIBLE = 1e-2  # relative error allowed in a Hessian
 
 
 class Space(Protocol):
-    """Vectors v of a space, scores Φw of the coefficients w that they stand for, and products of the latter."""
+    """Vectors v that represent coefficients w, with the scores Φw and inner products of the coefficients."""
 
     size: int
 
@@ -33,16 +33,16 @@ class Space(Protocol):
         """Σ w·w′ over penalised coefficients; `scores` are those of `vector`."""
 
     def product(self, vector: AnyArray, scores: AnyArray, gradient: AnyArray) -> float:
-        """The change of the objective along a vector, with these scores, at this gradient."""
+        """The directional derivative along a vector with these scores, for this gradient."""
 
     def gradient(self, derivative: AnyArray, alpha: float, vector: AnyArray) -> AnyArray:
-        """The gradient where rows have these derivatives."""
+        """The gradient of the penalised objective, from the derivatives by each row's score."""
 
     def length(self, gradient: AnyArray) -> float:
-        """The greatest entry of a gradient by the coefficients, or more."""
+        """An upper bound of the greatest absolute entry of the gradient by the coefficients."""
 
     def factorize(self, curvature: AnyArray, alpha: float) -> Any:
-        """The Hessian Φ′diag(curvature)Φ + 2α, for `solve`; where rows curve down too much they are left out."""
+        """Factorise the Hessian Φ′diag(curvature)Φ + 2α; if it is indefinite, negative curvatures are dropped."""
 
     def solve(self, factor: Any, gradient: AnyArray) -> AnyArray:
         """The Hessian's inverse times a gradient."""
@@ -81,7 +81,7 @@ class CoefficientSpace:
             return factorize(self._hessian(curvature, alpha))
         except LinAlgError:  # not convex here
             hessian = self._hessian(np.maximum(curvature, 0) + np.finfo(float).tiny, alpha)
-            hessian[-1, -1] += 1e-12  # an intercept that no row holds any more
+            hessian[-1, -1] += 1e-12  # keeps the system regular if no row determines the intercept
             return factorize(hessian)
 
     def _hessian(self, curvature: AnyArray, alpha: float) -> AnyArray:
@@ -100,7 +100,7 @@ class CoefficientSpace:
 
 
 class _RowFactor(NamedTuple):
-    """The Cholesky factor of 1 + RKR for the rows that bend, and R."""
+    """The Cholesky factor of 1 + RKR for the rows of non-negligible curvature (`bending`), and R."""
 
     triangle: AnyArray
     bending: AnyArray
@@ -109,7 +109,7 @@ class _RowFactor(NamedTuple):
 
 
 class RowSpace:
-    """A vector is β with w = Φ′β: no minimiser lies outside of the rows' span. Hessians cost no product of matrices.
+    """A vector is β with w = Φ′β, since minimisers lie in the span of the rows. Hessians need no matrix product.
 
     With K = ΦΦ′ and R² = curvature / 2α the inverse Hessian of Φ′γ is Φ′(γ − R (1 + RKR)⁻¹ RKγ) / 2α.
     """
@@ -120,7 +120,7 @@ class RowSpace:
         self._known: tuple[AnyArray, AnyArray] = (np.zeros(0), np.zeros(0))
 
     def scores(self, vector: AnyArray) -> AnyArray:
-        """Kept until others are asked for: a gradient's length and its place in Newton's equations share them."""
+        """Scores Kβ; the last result is cached, since `length` and `solve` need it for the same gradient."""
         if self._known[0] is not vector:
             self._known = vector, self.matrix.gram @ vector
         return self._known[1]
@@ -138,7 +138,7 @@ class RowSpace:
         return float(np.sqrt(np.abs(self.scores(gradient) @ gradient)))
 
     def factorize(self, curvature: AnyArray, alpha: float) -> _RowFactor:
-        """Rows that hardly bend are left out: all of them together change the Hessian by less than NEGLIGIBLE."""
+        """Rows of small curvature are left out; together they change the Hessian by less than NEGLIGIBLE."""
         squares = curvature / (2 * alpha)
         share = squares * self._diagonal
         order = np.argsort(share)
@@ -152,7 +152,7 @@ class RowSpace:
         return _RowFactor(factorize(system.T), bending, root, alpha)
 
     def solve(self, factor: _RowFactor, gradient: AnyArray) -> AnyArray:
-        """Scores of the gradient are known to those who have asked for its length."""
+        """The inverse Hessian times the gradient, with the scores cached by `length`."""
         bending, root = factor.bending, factor.root
         forward = dtrsv(factor.triangle, root * self.scores(gradient)[bending], lower=1, overwrite_x=1)
         step = gradient.copy()
@@ -164,18 +164,18 @@ class RowSpace:
         return vector @ self.matrix.features, 0.0
 
 
-# Smooth losses: Newton's method, keeping a factorised Hessian for as long as it pays, or L-BFGS for wide models.
+# Newton's method and L-BFGS.
 
 WIDEST_NEWTON = 600
 TOLERANCE = 1e-8
-ROUNDING = 100  # a gradient this many tolerances long passes if no step can make it shorter
+ROUNDING = 100  # times the tolerance: a gradient up to this size passes if no step reduces it further
 SHORT_STEP, SHORTEST_STEP = 0.1, 1e-8
-POLISHED = 1e-10  # of the scores: the last step
+POLISHED = 1e-10  # relative to the scores: size of the last step
 MAX_STEPS, MAX_POLISH = 200, 20
 MAX_STEPS_LBFGS = 5000
 CG_TOLERANCE = 1e-4
-FAR = 3.0  # times the scores: from there on a step has to lower the objective
-KEEP_HESSIAN = 0.7  # a step with an old Hessian must shrink the gradient to this share
+FAR = 3.0  # relative to the scores: longer steps need a line search
+KEEP_HESSIAN = 0.7  # the Hessian is reused while each step reduces the gradient to at most this share
 
 
 class SmoothProblem:
@@ -200,7 +200,7 @@ class SmoothProblem:
     ) -> Minimum:
         """The minimiser, a local one if the loss is not convex.
 
-        `start` is a coefficient vector with an intercept, or like the `vector` of what was found here before.
+        `start` is a pair of coefficients and intercept, or the `vector` of an earlier result.
         """
         rows, loss = self._in_rows, objective.loss
         method = self._in_coefficients if rows is None or not loss.convex or isinstance(start, tuple) else rows
@@ -231,7 +231,7 @@ class SmoothProblem:
         return w, int(found.nit), bool(np.abs(found.jac).max() <= ROUNDING * self.tolerance)
 
     def _polish(self, objective: Objective, alpha: float, w: AnyArray) -> AnyArray:
-        """Newton steps by conjugate gradients until they change no score: from near, they are faster than L-BFGS."""
+        """Newton-CG steps until scores are unchanged; close to the minimum they are faster than L-BFGS."""
         space = self._in_coefficients.space
         here = _Place.at(space, objective, alpha, w, space.scores(w))
         for _ in range(MAX_POLISH):
@@ -251,12 +251,12 @@ class SmoothProblem:
 
 
 def _bends(loss: Loss) -> bool:
-    """Whether a smooth loss states its second derivative."""
+    """Whether a smooth loss defines its second derivative."""
     return type(loss).curvature is not Loss.curvature
 
 
 class _Newton:
-    """Newton's method in a space; the last Hessian is kept, within a problem and from one problem to the next."""
+    """Newton's method in a space; the last Hessian is reused within a problem and for the next problem."""
 
     def __init__(self, space: Space, tolerance: float, *, intercept: bool):
         self.space, self.tolerance, self.intercept = space, tolerance, intercept
@@ -264,14 +264,16 @@ class _Newton:
         self._alpha = np.nan
 
     def run(self, objective: Objective, alpha: float, v: AnyArray) -> tuple[AnyArray, int, bool]:
-        """Newton steps; between two Hessians the last one is corrected by what the gradients have shown since.
+        """Newton steps with BFGS updates between two factorisations; returns vector, iterations, convergence.
 
-        A full step, not too far, that shrinks the gradient of a convex objective needs no look at the objective itself.
+        For a convex objective, a full step that is not too long and shrinks the gradient is accepted without a line
+        search.
         """
         space, convex = self.space, objective.loss.convex
         here = _Place.at(space, objective, alpha, v, space.scores(v))
-        # Which minimum is found must not depend on what was solved before; and with an intercept, which has no penalty,
-        # a Hessian of another alpha may send scores far away.
+        # The Hessian of an earlier problem is not reused if the objective is not convex, because the minimum found must
+        # not depend on earlier problems. With an unpenalised intercept it is not reused for another alpha either, where
+        # steps may diverge.
         renew, self._alpha = not convex or (self.intercept and alpha != self._alpha), alpha
         broad = False
         pairs: list[_Pair] = []
@@ -279,13 +281,13 @@ class _Newton:
             if here.size <= self.tolerance:
                 return self._polish(objective, alpha, here, pairs), n_iter, True
             if renew or self._factor is None:
-                # Where Newton's model holds for short steps only, the Hessian is that of a wider parabola.
+                # If only short Newton steps are accepted, use the curvature of a wider parabola.
                 curvature = objective.broad_curvature(here.scores) if broad else objective.curvature(here.scores)
                 self._factor, pairs = space.factorize(curvature, alpha), []
             step, along = self._direction(here.gradient, pairs)
             length = 1.0
             there = _Place.at(space, objective, alpha, here.v + step, here.scores + along) if convex else None
-            far = np.abs(along).max() > FAR * (1 + np.abs(here.scores).max())  # an old Hessian may know nothing here
+            far = np.abs(along).max() > FAR * (1 + np.abs(here.scores).max())  # the old Hessian may not apply here
             if there is None or far or not there.size <= KEEP_HESSIAN * here.size:
                 length = self._step_length(objective, alpha, here, step, along)
                 if length < SHORTEST_STEP and (broad or not convex) and not pairs:
@@ -307,7 +309,7 @@ class _Newton:
         return here.v, n_iter + 1, bool(here.size <= ROUNDING * self.tolerance)
 
     def _polish(self, objective: Objective, alpha: float, here: _Place, pairs: list[_Pair]) -> AnyArray:
-        """Full steps until they change no score by more than rounding, so that every machine ends at one vector."""
+        """Full steps until scores change by rounding errors only, so that all machines give the same result."""
         space, fresh = self.space, False
         for _ in range(MAX_POLISH):
             if self._factor is None:
@@ -320,14 +322,14 @@ class _Newton:
                 change = there.gradient - here.gradient
                 pairs = [*pairs, _Pair(step, along, change, space.product(step, along, change))]
                 here = there
-            elif fresh:  # the gradient is rounding
+            elif fresh:  # the gradient consists of rounding errors
                 break
             else:
                 self._factor = None
         return here.v
 
     def _direction(self, gradient: AnyArray, pairs: list[_Pair]) -> tuple[AnyArray, AnyArray]:
-        """Less the gradient times an inverse Hessian after BFGS updates, with its scores."""
+        """The step −H⁻¹ gradient, with H⁻¹ after BFGS updates (two-loop recursion), and its scores."""
         space, rest, amounts = self.space, gradient, []
         for pair in reversed(pairs):
             amounts.append(space.product(pair.step, pair.along, rest) / pair.bend)
@@ -340,7 +342,7 @@ class _Newton:
         return step, along
 
     def _step_length(self, objective: Objective, alpha: float, here: _Place, step: AnyArray, along: AnyArray) -> float:
-        """Halve a full step until the objective falls as much as its slope promises."""
+        """Backtracking line search by the Armijo condition."""
         space, now = self.space, objective.value(here.scores)
         slope = space.product(step, along, here.gradient)
         linear, square = 2 * alpha * space.penalty(step, along, here.v), alpha * space.penalty(step, along, step)
@@ -354,7 +356,7 @@ class _Newton:
 
 
 class _Place(NamedTuple):
-    """A vector with its scores, its gradient and the length of that."""
+    """A vector with its scores, its gradient and the gradient's size."""
 
     v: AnyArray
     scores: AnyArray
@@ -368,7 +370,7 @@ class _Place(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A step with its scores, how the gradient changed over it, and the product of the two."""
+    """A BFGS pair: a step with its scores, the change of the gradient, and their product."""
 
     step: AnyArray
     along: AnyArray

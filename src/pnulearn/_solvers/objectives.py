@@ -1,6 +1,6 @@
-"""The training objective of any loss: one signed term per row, convex or bounded whenever the loss allows it.
+"""The training objective of any loss: one term per row, convex or bounded if the loss allows it.
 
-A risk gives row i the terms a ℓ(g) + b ℓ(−g), and some of these weights are negative. The gap a loss declares turns
+A risk gives row i the terms a ℓ(g) + b ℓ(−g), where a weight may be negative. The `gap` declared by a loss combines
 both terms into one:
 
     ℓ(m) − ℓ(−m) = −m :   a ℓ(g) + b ℓ(−g) = (a + b) ℓ(g) + b g,     convex because a + b ≥ 0 in every risk;
@@ -23,9 +23,9 @@ TINY_MARGIN = 1e-4
 
 
 class Minimum(NamedTuple):
-    """What a solver found: g(x) = coef·φ(x) + intercept, the work it took, and whether it met its tolerance.
+    """A solver's result: g(x) = coef·φ(x) + intercept, the number of iterations, and whether it converged.
 
-    `vector` is the same in the coordinates that the solver works in, for a similar problem to start from.
+    `vector` is the solution in the solver's own coordinates, as a warm start for similar problems.
     """
 
     coef: AnyArray
@@ -46,7 +46,7 @@ class Objective:
     constant: float = 0.0
 
     def value(self, scores: AnyArray) -> float:
-        """The risk when the rows have these scores."""
+        """The risk for these scores."""
         return float(self.weight @ self.loss(self.side * scores) + self.slope @ scores) + self.constant
 
     def derivative(self, scores: AnyArray) -> AnyArray:
@@ -59,17 +59,17 @@ class Objective:
 
     @property
     def used(self) -> AnyArray:
-        """Which rows take part."""
+        """Which rows contribute to the objective."""
         return (self.weight > 0) | (self.slope != 0)
 
     def take(self, rows: AnyArray) -> Objective:
-        """The terms of some rows; it is the same objective if the others are not `used`."""
+        """The terms of some rows; the objective is unchanged if the other rows are not `used`."""
         return replace(self, weight=self.weight[rows], side=self.side[rows], slope=self.slope[rows])
 
     def broad_curvature(self, scores: AnyArray) -> AnyArray:
-        """Curvature of the parabola that meets each row's convex term at g and at −g, both with its slope.
+        """Curvature of the parabola that touches each row's convex term at g and at −g.
 
-        For the logistic loss it lies above the term everywhere, and far out it fades like 1 / |g|, not like exp(−|g|).
+        For the logistic loss the parabola is an upper bound, and its curvature decays like 1 / |g|, not like exp(−|g|).
         """
         margin = self.side * scores
         margin = np.where(np.abs(margin) < TINY_MARGIN, TINY_MARGIN, margin)
@@ -79,8 +79,8 @@ class Objective:
 def objective(risk: Risk, loss: Loss, shares: AnyArray) -> Objective:
     """The empirical risk as a sum over rows.
 
-    `shares` has three rows: how much each row of the data counts in the mean over P, over N and over U. A row
-    may count in several means, as a labelled row does when all rows stand for the population.
+    `shares` (3, n) are the weights of each row in the means over P, N and U. A row may have weight in several means,
+    e.g. a labelled row if all rows represent the population.
 
     >>> from pnulearn import losses, risks
     >>> pu = objective(risks.pu(0.4), losses.Logistic(), np.array([[1.0, 0, 0], [0, 0, 0], [0, 0.5, 0.5]]))
@@ -101,7 +101,7 @@ def objective(risk: Risk, loss: Loss, shares: AnyArray) -> Objective:
 
 
 def shares_in_means(codes: AnyArray, weight: AnyArray, population: AnyArray, prior: AnyArray, own: int) -> AnyArray:
-    """How much each row counts in the means over P, N and U when class `own` is P and all others, by prior, are N.
+    """Weights (3, n) of each row in the means over P, N and U; class `own` is P, all others, weighted by prior, are N.
 
     >>> shares_in_means(np.array([1, 0, 0, -1]), np.ones(4), np.array([3]), np.array([0.5, 0.5]), own=1).tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]

@@ -1,4 +1,4 @@
-"""Objectives whose rows are convex and piecewise linear in their score: hinge, double hinge, a step of CCCP."""
+"""Objectives that are convex and piecewise linear in each row's score: hinge, double hinge, a step of CCCP."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.objectives import Minimum, Objective
 
-SLACK = 1e-11  # how far a score at rest may be from its kink
-BALANCED = 1e-12  # of all jumps: a slope or a sum of multipliers that counts as zero
-IN_RANGE = 1e-9  # how far a multiplier may be out of its range, as a share of it
+SLACK = 1e-11  # tolerance for a score to lie on its kink
+BALANCED = 1e-12  # relative to the sum of jumps: a smaller slope or sum of multipliers counts as zero
+IN_RANGE = 1e-9  # tolerance for multipliers, relative to their range
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Pieces:
     """Σ_i slope_i g_i + Σ_ij jumps_ij max(0, kinks_ij − g_i), with jumps ≥ 0 and kinks falling along each row.
 
     By duality the minimiser of this plus α w'w is w = Φ'β / 2α, where the multiplier β_i is minus a subgradient of
-    row i's term: it sits on one of `levels` while the score lies between two kinks and moves between two of them
-    while the score rests on a kink.
+    row i's term: it equals one of `levels` if the score lies between two kinks, and lies between two levels if the
+    score is on a kink.
     """
 
     slope: AnyArray
@@ -36,7 +36,7 @@ class Pieces:
 
     @cached_property
     def edges(self) -> tuple[AnyArray, AnyArray]:
-        """Kinks less and plus what a score at rest may be off, (kinks, n): sums along a short last axis are slow."""
+        """Kinks minus and plus the tolerance, shape (kinks, n), because sums along a short last axis are slow."""
         slack = SLACK * (1 + np.abs(self.kinks.T))
         return self.kinks.T - slack, self.kinks.T + slack
 
@@ -45,7 +45,7 @@ class Pieces:
         return float(self.slope @ scores + (self.jumps * np.maximum(0, self.kinks - scores[:, None])).sum())
 
     def best_shift(self, scores: AnyArray, shift: float) -> float:
-        """The middle of the interval on which value(scores + b) is least; `shift` if that is a point, or has no end.
+        """The midpoint of the interval of b that minimises value(scores + b); `shift` if it is a point or unbounded.
 
         >>> two = Pieces(np.array([0.0, 1.0]), np.array([[1.0], [-1.0]]), np.ones((2, 1)))  # hinges of P and N
         >>> two.best_shift(np.array([4.0, -2.0]), 0.0)
@@ -65,9 +65,9 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Solution:
-    """A minimiser with what a nearby problem can start from: multipliers β and the state of every row.
+    """A minimiser with a warm start for similar problems: multipliers β and the state of every row.
 
-    A row's state is 2j if its score lies below j kinks and 2j + 1 if it rests on kink number j.
+    A row's state is 2j if its score lies below exactly j kinks, and 2j + 1 if it lies on kink number j.
     """
 
     coef: AnyArray
@@ -88,7 +88,7 @@ def convex_pieces(objective: Objective) -> Pieces:
 
 
 def _pieces(objective: Objective, kinks: list[tuple[float, float]]) -> Pieces:
-    """Rows with side −1 are turned round by max(0, t + g) = max(0, −t − g) + g + t."""
+    """Pieces of these kinks; rows of side −1 are rewritten by max(0, t + g) = max(0, −t − g) + g + t."""
     places, sizes = np.array(kinks, dtype=float).T
     positive = objective.side > 0
     turned = objective.weight * sizes.sum() * ~positive

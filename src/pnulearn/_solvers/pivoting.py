@@ -1,7 +1,7 @@
-"""Block pivoting: guess which scores rest on a kink, solve for their multipliers, correct the guess, repeat.
+"""Block pivoting: guess which scores lie on a kink, solve for their multipliers, correct the guess, repeat.
 
-Exact after a few small linear systems when the guess is good. Not guaranteed to end, so it gives up early and leaves
-the rest to the interior point method.
+It is exact after a few small linear systems if the guess is good. Termination is not guaranteed, so it stops early
+and leaves the problem to the interior point method.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pnulearn._solvers.piecewise_linear import IN_RANGE, SLACK, Pieces, Solution
 
 JITTER = 1e-13
 REFINEMENTS = 2
-MOST_PER_FEATURE = 2  # scores at rest: more than there are features cannot, unless rows are equal
-PROMISING = 0.3  # more wrong guesses than this share of the rows are not worth correcting
+MOST_PER_FEATURE = 2  # scores on kinks per feature; more than one per feature is possible only for dependent rows
+PROMISING = 0.3  # give up if more than this share of the states is wrong
 
 
 def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, max_iter: int) -> Solution | None:
-    """The exact minimiser, or None if `max_iter` corrections of `state` did not settle it."""
+    """The exact minimiser, or None if `max_iter` corrections of `state` did not find it."""
     most_wrong = int(PROMISING * len(state)) + 2
     for n_iter in range(1, max_iter + 1):
         guess = _try(pieces, matrix, alpha, state)
@@ -32,14 +32,14 @@ def pivot(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray, 
         n_wrong = np.count_nonzero(guess.corrected != state)
         if not n_wrong:
             return guess.solution(pieces, matrix, alpha, n_iter)
-        if n_wrong > most_wrong:  # that they grow from one round to the next means little
+        if n_wrong > most_wrong:  # an increase of n_wrong between two rounds is no reason to stop
             return None
         state = guess.corrected
     return None
 
 
 class _Guess(NamedTuple):
-    """States of all rows, the multipliers and scores that they lead to, and the states that these call for."""
+    """States of all rows, the resulting multipliers and scores, and the states corrected by these."""
 
     state: AnyArray
     beta: AnyArray
@@ -48,7 +48,7 @@ class _Guess(NamedTuple):
     corrected: AnyArray
 
     def solution(self, pieces: Pieces, matrix: FeatureMatrix, alpha: float, n_iter: int) -> Solution | None:
-        """Where nothing is wrong; None if scores do not rest as exactly as they should."""
+        """The solution if all states are correct; None if a score is not on its kink within the tolerance."""
         resting = np.flatnonzero(self.state % 2)
         kink = pieces.kinks[resting, self.state[resting] // 2]
         if np.any(np.abs(self.scores[resting] - kink) > SLACK * (1 + np.abs(kink))):
@@ -70,8 +70,10 @@ def _try(pieces: Pieces, matrix: FeatureMatrix, alpha: float, state: AnyArray) -
 
 
 def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray, kink: AnyArray) -> float | None:
-    """Set the multipliers that put the resting scores on their kinks; with an intercept, which is given back, all must
-    sum to zero."""
+    """Set in place the multipliers that put the `resting` scores on their kinks; returns the intercept.
+
+    With an intercept the multipliers must sum to zero. None if the system cannot be solved.
+    """
     beta[resting] = 0
     if not len(resting):
         return None if matrix.intercept else 0.0
@@ -85,7 +87,7 @@ def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray
     target = kink - matrix.spread(beta, resting) / (2 * alpha)
     right = np.column_stack([target, np.ones_like(target)]) if matrix.intercept else target[:, None]
     moved = solve_factorized(factor, right)
-    for _ in range(REFINEMENTS):  # the jitter only steadies the factorisation, the answer is to the system without it
+    for _ in range(REFINEMENTS):  # iterative refinement removes the effect of the jitter
         moved += solve_factorized(factor, right - gram @ moved)
     offset = 0.0
     if matrix.intercept:
@@ -96,7 +98,7 @@ def _rest(matrix: FeatureMatrix, alpha: float, beta: AnyArray, resting: AnyArray
 
 
 def _correct(pieces: Pieces, state: AnyArray, resting: AnyArray, scores: AnyArray, beta: AnyArray) -> AnyArray:
-    """Scores that crossed a kink rest on it; multipliers that left their range fall on its end."""
+    """Corrected states: a score that crossed a kink is put on it; a multiplier out of range leaves the kink."""
     place = state // 2
     low_edge, high_edge = pieces.edges
     least, most = (scores < low_edge).sum(axis=0), (scores < high_edge).sum(axis=0)

@@ -9,12 +9,12 @@ the minimiser of a risk with share s = |η| of unlabelled data and tilt t = η (
     w(s, t, λ) = ((1 − s) L + s G_U + 4 λ I)⁻¹ (b0 + t b1).
 
 Three facts make a grid cheap. The matrix depends on the mix only through s. The right-hand side is affine in t,
-so w = base + t · slope serves both signs of η and every γ. And L has the rank of the labelled rows, which are few:
-G_U is diagonalised once and L enters as a low-rank update (`low_rank`), or, when labelled rows are many, the
-matrices are solved one by one (`solve_one_by_one`).
+so w = base + t · slope covers both signs of η and every γ. The rank of L is at most the number of labelled rows. If
+these are few, G_U is diagonalised once and L is a low-rank update (`low_rank`); otherwise the systems are solved one by
+one (`solve_one_by_one`).
 
-An unpenalised intercept is eliminated by centring at m_U. In these coordinates the matrix loses
-(1 − s)² b1 b1′, the tilt becomes t − (2θ − 1)(1 − s), and everything else stays.
+An unpenalised intercept is eliminated by centring at m_U. This subtracts (1 − s)² b1 b1′ from the matrix and changes
+the tilt to t − (2θ − 1)(1 − s); the rest is unchanged.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from pnulearn._solvers.moments import LabeledMoments
 from pnulearn._solvers.ridge_problem import Population, RidgeProblem
 from pnulearn._solvers.sparse_ridge import solve_sparse
 
-STACKED_AT_ONCE = 2**17  # numbers in all systems that are solved by one call: a megabyte
-WIDE = 64  # from this many basis functions on, penalties share a tridiagonal form
+STACKED_AT_ONCE = 2**17  # entries of all matrices solved in one call: 1 MB
+WIDE = 64  # with at least this many basis functions, all penalties share one tridiagonal form
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Grid:
     slope: AnyArray
     base_intercept: AnyArray
     slope_intercept: AnyArray
-    frame: Frame | None  # None stands for the identity
+    frame: Frame | None  # None means the identity
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RidgeCandidates:
     tilts: AnyArray
 
     def scores(self, features: AnyArray, products: AnyArray | None = None) -> AnyArray:
-        """g on rows of features, shape (K, C, J, n); of sparse rows one share of U after the other."""
+        """g on rows of features, shape (K, C, J, n); for sparse rows computed by share of U to limit memory."""
         if sparse.issparse(features):
             return self._sparse_scores(features)
         if self.grid.frame is not None:
@@ -78,7 +78,7 @@ class RidgeCandidates:
         return base[:, self.place] + self.tilts[:, None, None] * slope[self.place]
 
     def lifted(self) -> RidgeCandidates:
-        """The same with coefficients of the features themselves, which pays if many rows are to be scored."""
+        """The same with coefficients of the features themselves, which is faster for scoring many rows."""
         frame = self.grid.frame
         if frame is None:
             return self
@@ -86,7 +86,7 @@ class RidgeCandidates:
         return replace(self, grid=grid)
 
     def times(self, unit: float) -> RidgeCandidates:
-        """The same with scores that many times as great."""
+        """The same with scores multiplied by `unit`."""
         if unit == 1:
             return self
         names = ("base", "slope", "base_intercept", "slope_intercept")
@@ -94,7 +94,7 @@ class RidgeCandidates:
         return replace(self, grid=replace(self.grid, **scaled))
 
     def average(self, weights: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Σ weights (C, J) × coefficients: shapes (K, b) and (K,)."""
+        """Weighted sum over candidates, weights (C, J): coefficients (K, b) and intercepts (K,)."""
         per_share, tilted = (np.zeros((self.grid.slope.shape[0], weights.shape[1])) for _ in range(2))
         np.add.at(per_share, self.place, weights)
         np.add.at(tilted, self.place, weights * self.tilts[:, None])
@@ -107,7 +107,7 @@ class RidgeCandidates:
 
 
 def squared_candidates(training: Training) -> RidgeCandidates:
-    """Every candidate of a training problem under the squared loss."""
+    """Fit every candidate of a training problem under the squared loss."""
     shares, place = np.unique(training.mixes.shares, return_inverse=True)
     centre = 2 * training.prior[training.outputs] - 1 if training.intercept else None
     if sparse.issparse(training.table):
@@ -121,23 +121,23 @@ def squared_candidates(training: Training) -> RidgeCandidates:
 
 
 def natural_unit(quadratic: tuple[float, float, float]) -> float:
-    """−b / 2a, the margin where ℓ(m) = a m² + b m + c is least: 1 for the squared loss."""
+    """−b / 2a, the margin that minimises ℓ(m) = a m² + b m + c: 1 for the squared loss."""
     a, b, _ = quadratic
     return -b / (2 * a)
 
 
 def quadratic_candidates(training: Training, quadratic: tuple[float, float, float]) -> RidgeCandidates:
-    """Every candidate under ℓ(m) = a m² + b m + c with a > 0 > b.
+    """Fit every candidate under ℓ(m) = a m² + b m + c with a > 0 > b.
 
-    With g = u h and u = −b / 2a a row's term is 4 a u² times the squared loss of h, and the penalty λ u² |w_h|²: so h
-    is the squared-loss solution at λ / 4a.
+    With g = u h and u = −b / 2a, a row's term is 4 a u² times the squared loss of h up to a constant, and the penalty
+    is λ u² |w_h|². Therefore h is the squared-loss solution at λ / 4a.
     """
     unit, alphas = natural_unit(quadratic), training.alphas / (4 * quadratic[0])
     return squared_candidates(replace(training, alphas=alphas)).times(unit)
 
 
 def _solve(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame | None]:
-    """By the route that costs least."""
+    """Solve by the method with the fewest operations."""
     if training.labeled_moments is not None:
         return solve_one_by_one(problem)
     n = 0 if problem.population is None else len(training.population)
@@ -151,7 +151,7 @@ def _solve(problem: RidgeProblem, training: Training) -> tuple[AnyArray, Frame |
 
 
 def _flops_one_by_one(problem: RidgeProblem, b: int) -> float:
-    """Of a system per grid point, or of a tridiagonal form per share, which takes the time of 3 b³ of the others'."""
+    """Operations for one system per grid point, or for one tridiagonal form per share, which counts as 3 b³."""
     alphas = len(problem.alphas)
     each = alphas * 2 / 3 if b < WIDE else alphas / 2 if alphas < FEWEST_SHIFTS else 3
     return len(problem.shares) * each * b**3
@@ -166,15 +166,14 @@ def moment_grid(
 ) -> Grid:
     """Solve for every share s of unlabelled data and every λ from moments alone.
 
-    `centre`, the number 2θ − 1 of each output, asks for an unpenalised intercept. Without a population only s = 0
-    makes sense.
+    If `centre`, 2θ − 1 of each output, is given, there is an unpenalised intercept. Without a population s must be 0.
     """
     problem = RidgeProblem(shares, alphas, centre is not None, population, moments=labeled)
     return arrange(shares, alphas, _middle(problem, centre), *solve_one_by_one(problem), centre)
 
 
 def solve_one_by_one(problem: RidgeProblem) -> tuple[AnyArray, Frame | None]:
-    """A b × b system per grid point, for when labelled rows are many or basis functions few."""
+    """Solve a b × b system per grid point, for many labelled rows or few basis functions."""
     L = problem.labeled.outer
     G = np.zeros(()) if problem.population is None else problem.population.gram(problem.origin)
     slope = problem.total - (0 if problem.intercept else problem.mean)
@@ -195,7 +194,7 @@ def _solve_penalized(matrices: AnyArray, penalties: AnyArray, right: AnyArray) -
     if len(right) >= WIDE:
         try:
             return np.stack([solve_shifted(A, penalties, right) for A in matrices])
-        except np.linalg.LinAlgError:  # rounding has made a penalty next to nothing negative: this one does not mind
+        except np.linalg.LinAlgError:  # not positive definite by rounding errors at a tiny penalty; use LU instead
             pass
     diagonal = np.arange(len(right))
     stack = np.repeat(matrices[:, None], len(penalties), axis=1)
@@ -204,7 +203,7 @@ def _solve_penalized(matrices: AnyArray, penalties: AnyArray, right: AnyArray) -
 
 
 def _middle(problem: RidgeProblem, centre: AnyArray | None) -> AnyArray | None:
-    """m_U and b1, from which an intercept is recovered, if there is one."""
+    """m_U and b1, from which the intercept is recovered; None without intercept."""
     return None if centre is None else np.vstack([problem.mean, problem.total])
 
 

@@ -1,4 +1,4 @@
-"""The squared loss as normal equations: labelled rows, the population sample, a grid of shares and penalties."""
+"""Normal equations of the squared loss: labelled rows, the population sample, a grid of shares and penalties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pnulearn._solvers.moments import LabeledMoments, Moments
 
 @dataclass(frozen=True)
 class Population:
-    """The sample that stands for the population: rows of a training problem, or only their moments."""
+    """The sample that represents the population: rows of a training problem, or only their moments."""
 
     training: Training | None = None
     moments: Moments | None = None
@@ -50,9 +50,9 @@ class Population:
 
 @dataclass(frozen=True)
 class RidgeProblem:
-    """One grid of ascending shares, and penalties. Labelled rows come from a training problem or as their moments.
+    """A grid of ascending shares and of penalties. Labelled rows come from a training problem or as their moments.
 
-    What follows from the rows is worked out when it is asked for: not every solver needs all of it.
+    Derived quantities are computed on first use, since not every solver needs all of them.
     """
 
     shares: AnyArray
@@ -84,7 +84,7 @@ class RidgeProblem:
 
     @cached_property
     def mean(self) -> AnyArray:
-        """m_U, or where there is no population sample the mean of the labelled rows."""
+        """m_U, or without a population sample the mean of the labelled rows."""
         if self.population is not None:
             return self.population.mean
         return self.moments.total if self.moments is not None else self.q @ self._scaled_rows
@@ -95,17 +95,17 @@ class RidgeProblem:
 
     @cached_property
     def rows(self) -> AnyArray:
-        """F′: labelled rows times q, shape (r, b); with an intercept, those of φ − m_U."""
+        """F′: labelled rows times q, shape (r, b); with an intercept, rows of φ − m_U."""
         return self._scaled_rows - np.outer(self.q, self.mean) if self.intercept else self._scaled_rows
 
     @cached_property
     def total(self) -> AnyArray:
-        """Σ θ_c E_c φ, or of φ − m_U."""
+        """Σ θ_c E_c φ; with an intercept, of φ − m_U."""
         return self.q @ self.rows if self.moments is None else self.labeled.total
 
     @cached_property
     def labeled(self) -> LabeledMoments:
-        """The moments of φ, or of φ − m_U."""
+        """The labelled rows' moments of φ; with an intercept, of φ − m_U."""
         if self.moments is not None:
             return self.moments.about(self.mean) if self.intercept else self.moments
         signed = self.q[:, None] * self.signs
@@ -114,7 +114,7 @@ class RidgeProblem:
 
     @cached_property
     def grid_points(self) -> tuple[AnyArray, AnyArray]:
-        """s and 4 λ of every grid point, λ running fastest."""
+        """s and 4 λ of every grid point, λ varying fastest."""
         return np.repeat(self.shares, len(self.alphas)), np.tile(4 * self.alphas, len(self.shares))
 
     @property

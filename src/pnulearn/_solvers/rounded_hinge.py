@@ -1,8 +1,8 @@
-"""Piecewise linear rows with rounded corners: Newton's method while the corners are sharpened.
+"""Piecewise linear objectives by smoothing: Newton's method with rounded corners of decreasing width.
 
-A corner of width h replaces max(0, t) by the parabola (t + h/2)² / 2h for |t| < h/2. Only rows on a parabola bend, and
-the sharper the corners the fewer these are, so that systems are cheap however many rows there are. In the end these
-rows are those that rest on a kink, and a guess for `pivoting.pivot`.
+A corner of width h replaces max(0, t) by the parabola (t + h/2)² / 2h for |t| < h/2. Only rows on a parabola have
+curvature. Their number falls with the width, so that linear systems are cheap even for many rows. For small widths
+these are the rows on a kink, which is a starting guess for `pivoting.pivot`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pnulearn._solvers.candidates import FeatureMatrix
 from pnulearn._solvers.linear_algebra import factorize, solve_factorized
 from pnulearn._solvers.piecewise_linear import Pieces, Solution
 
-WIDEST, WIDE_NEARBY = 4.0, 0.1  # kinks are about two apart; after a solution nearby, few scores move far
+WIDEST, WIDE_NEARBY = 4.0, 0.1  # initial width without and with a warm start; kinks are about two apart
 SHARPER = 0.2
 SHARPEST = 1e-7
 MOST_STEPS = 30  # at one width
-CLOSE = 1e-2  # of the gradient at zero: where it is so short, the width is what matters
+CLOSE = 1e-2  # tolerance of the gradient, relative to the gradient at zero and to the width
 STEPS = 0.5 ** np.arange(30)
-LOOSE = 1e-3  # of one row's bend, so that an intercept that no row holds can be solved for
+LOOSE = 1e-3  # of one row's curvature, added for the intercept to keep the system regular
 
 
 def sharpen(pieces: Pieces, matrix: FeatureMatrix, alpha: float, near: Solution | None) -> Iterator[AnyArray]:
-    """Guesses of every row's state, for sharper and sharper corners."""
+    """Iterate over guesses of every row's state, for corners of decreasing width."""
     problem = _Rounded(pieces, matrix, alpha)
     w = np.zeros(problem.features.shape[1])
     width = WIDEST
@@ -106,7 +106,7 @@ class _Rounded:
         return factorize(hessian)
 
     def state(self, scores: AnyArray, width: float) -> AnyArray:
-        """As `pivoting.pivot` reads it: on the kink whose parabola the score is on, or between two."""
+        """The state of each row for `pivoting.pivot`: on the kink whose parabola the score is on, or between kinks."""
         short = self.pieces.kinks - scores[:, None]
         state = 2 * (short > 0).sum(axis=1)
         row, column = np.nonzero((np.abs(short) < width / 2) & (self.pieces.jumps > 0))

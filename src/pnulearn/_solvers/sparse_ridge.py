@@ -1,13 +1,13 @@
-r"""Squared loss on sparse rows of very many columns: every (mix, alpha) from one run of conjugate gradients.
+r"""Squared loss on sparse rows with many columns: every (mix, alpha) from one run of conjugate gradients.
 
-All solutions are mixtures Φ′a of the training rows φ_i − m_U, so vectors have a number per row, not per column. With
+All solutions are combinations Φ′a of the training rows φ_i − m_U, so vectors have one entry per row, not column. With
 K = ΦΦ′, weights D(s) of the rows and β those of b1 = Φ′β (see `ridge`), the matrix of a grid point is
 
     a ↦ D(s) K a − (1 − s)² β β′K a + p a,
 
 which is symmetric in the inner product a′K b. K is never formed: K a = Φ(Φ′a) is two sparse products. The penalty
-adds a multiple of the identity and nothing else, so that all penalties live in one Krylov space and one run solves them
-all (Jegerlehner, hep-lat/9612014); all shares of U and right-hand sides run side by side.
+adds a multiple of the identity, so all penalties share one Krylov space and one run solves them all (Jegerlehner,
+hep-lat/9612014). All shares of U and right-hand sides are solved in parallel, as columns.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from sklearn.exceptions import ConvergenceWarning
 from pnulearn._arrays import AnyArray
 from pnulearn._solvers.candidates import Training
 
-TOLERANCE = 1e-9  # of residuals, against the right-hand side
+TOLERANCE = 1e-9  # of residuals, relative to the right-hand side
 ACCEPTABLE = 1e-5
 MAX_STEPS = 2000
 
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Training rows less an origin, which is a weighted mean of them; they are never made dense."""
+    """Training rows minus an origin, which is a weighted mean of them; they are never made dense."""
 
     X: Any
     origin_weight: AnyArray
@@ -86,7 +86,7 @@ class _ShiftedGradients:
     def __init__(self, rows: SparseRows, D: AnyArray, rank_one: AnyArray, beta: AnyArray, right: AnyArray):
         self.rows, self.beta = rows, beta
         self.shape = len(D), right.shape[1]
-        self.D = np.repeat(D.T, right.shape[1], axis=1)  # (n, columns), right-hand sides running fastest
+        self.D = np.repeat(D.T, right.shape[1], axis=1)  # (n, columns), right-hand sides varying fastest
         self.rank_one = np.repeat(rank_one, right.shape[1])
         self.right = np.tile(right, (1, len(D)))
 
@@ -105,7 +105,7 @@ class _ShiftedGradients:
         return unsorted.transpose(0, 2, 1).reshape(len(penalties), *self.shape, -1)
 
     def _step(self, now: _State) -> None:
-        """One step of the systems with the least penalty, and with it of all others: their residuals are ζ times it."""
+        """One step for the least penalty and, from it, for all others, whose residuals are ζ times its residual."""
         Ap = self._apply(now.p, now.Kp, now.columns, now.least)
         alpha = now.rho / _dots(Ap, now.Kp)
         now.r -= alpha * Ap
@@ -130,7 +130,8 @@ class _ShiftedGradients:
 
 @dataclass
 class _State:
-    """How far the gradients have come: `columns` are those still to be solved; all but solutions is theirs alone."""
+    """State of the iteration; `columns` are the indices not yet converged, and all arrays but `solutions` cover only
+    these."""
 
     least: float
     shifts: AnyArray
@@ -145,11 +146,11 @@ class _State:
     Kp: AnyArray
     steps: AnyArray
     zeta: AnyArray
-    ratio: AnyArray  # of ζ to the one before
+    ratio: AnyArray  # of ζ to its previous value
 
     @classmethod
     def start(cls, right: AnyArray, products: AnyArray, penalties: AnyArray) -> _State:
-        """From solutions of nothing but zeros; penalties ascend."""
+        """Start from zero solutions; penalties must be ascending."""
         m, rho = right.shape[1], _dots(right, products)
         ones = np.ones((len(penalties), m))
         steps = np.repeat(right[None], len(penalties), axis=0)
@@ -171,7 +172,7 @@ class _State:
         )
 
     def leave_converged(self) -> None:
-        """Columns that need no more steps stay as they are."""
+        """Drop converged columns from the iteration."""
         active = np.flatnonzero(self.rho > self.wanted)
         if len(active) == len(self.columns):
             return
@@ -181,12 +182,12 @@ class _State:
             setattr(self, name, getattr(self, name)[..., active])
 
     def warn_if_short(self) -> None:
-        """Say if columns are left that are not even near their tolerance."""
+        """Warn if columns are far from convergence."""
         n_short = int((self.rho > self.wanted * (ACCEPTABLE / TOLERANCE) ** 2).sum())
         if n_short:
             warnings.warn(
-                f"{n_short} systems stopped short of their tolerance after {MAX_STEPS} steps. Leave out the smallest "
-                "alpha, or scale the rows of X, e.g. with sklearn.preprocessing.Normalizer.",
+                f"{n_short} systems did not converge in {MAX_STEPS} steps. Leave out the smallest alpha, or scale the "
+                "rows of X, e.g. with sklearn.preprocessing.Normalizer.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
