@@ -159,7 +159,7 @@ def test_candidates_are_compared_on_squashed_scores(gaussians):
 def test_fits_that_stop_early_are_reported_with_a_remedy(gaussians, monkeypatch, loss, module, limit):
     X, y = gaussians()
     monkeypatch.setattr(module, limit, 1)
-    with pytest.warns(ConvergenceWarning, match=r"stopped short.*alpha \(0\.001\).*scale"):
+    with pytest.warns(ConvergenceWarning, match=r"did not converge.*alpha \(0\.001\).*standardise"):
         model = PNUClassifier(loss=loss, kernel="linear", **candidates("linear")).fit(X, y)
     assert not model.converged_
     assert np.isfinite(model.decision_function(X)).all()

@@ -48,7 +48,9 @@ def test_a_tossed_class_is_half_wrong_in_every_candidate():
     """The risk is that of two rows of the class, one of them called positive, with the mix of least variance."""
     scores = np.array([-2.0, -1, 1, -1, 1, 1, -1, -1])[None, None, None]
     codes = np.array([0, 0, 0, 0, -1, -1, -1, -1])
-    judged = Tally.of(scores, membership(codes, np.ones(8), 2, np.arange(4, 8))).toss(np.array([1]), 2.0)
+    judged = Tally.of(scores, membership(codes, np.ones(8), 2, np.arange(4, 8))).with_pseudo_observations(
+        np.array([1]), 2.0
+    )
     prior = np.array([0.7, 0.3])
     psi_p, psi_n, psi_u = 0.3**2 / 2, 0.7**2 / 4, 1 / 4
     table = pnu(0.3, (psi_n - psi_p) / (psi_p + psi_n + psi_u)).table

@@ -7,7 +7,7 @@ import numpy as np
 
 from pnulearn import PNUClassifier
 from pnulearn._learning import progress, search
-from pnulearn._learning.progress import foretell, report_progress
+from pnulearn._learning.progress import announce_duration, report_progress
 
 
 class Terminal(io.StringIO):
@@ -40,7 +40,7 @@ def test_without_a_terminal_or_with_minus_one_nothing_is_said(monkeypatch):
     assert report_progress(2, "steps", -1) is None
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert report_progress(2, "steps", 0) is None
-    foretell(1000, "a fit", "Wait.", 0)
+    announce_duration(1000, "a fit", "Wait.", 0)
     assert sys.stderr.getvalue() == ""
 
 

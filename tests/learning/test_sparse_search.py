@@ -105,5 +105,5 @@ def test_probabilities_saving_and_export_are_those_of_a_linear_model(monkeypatch
 
 def test_systems_that_do_not_converge_are_said(monkeypatch):
     monkeypatch.setattr(sparse_ridge, "MAX_STEPS", 2)
-    with pytest.warns(ConvergenceWarning, match="stopped short"):
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
         squared_candidates(training_of())

@@ -1,9 +1,10 @@
-"""Learning where a missed positive and a false alarm cost differently.
+"""Cost-sensitive learning: false negatives and false positives have different costs.
 
 With C = c_fn θ + c_fp (1 − θ) and θ' = c_fn θ / C, the cost per row c_fn θ E_P[ℓ(g)] + c_fp (1 − θ) E_N[ℓ(−g)] is C
-times the risk in a population with prior θ', in which the dearer class is more frequent. Rows of U together with the
-labelled rows of that class, taken as unlabelled and weighted to make up the difference, stand for it. So every search
-works with costs, and where positives are dearer the PU part is the table `pu(θ).at_costs(costs)` over C.
+times the risk in a population with prior θ', in which the more costly class is more frequent. That population is
+represented by the rows of U plus copies of the labelled rows of the more costly class, which are treated as unlabelled
+and weighted to reach θ'. Every search backend therefore supports costs without changes. If positives are more costly,
+the PU part is the table `pu(θ).at_costs(costs)` divided by C.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def learn_at_costs(
     held_out: Samples | None = None,
     feature_names: AnyArray | None = None,
 ) -> FitResult:
-    """What `learn_from_rows` learns at these costs; `risk` is the cost per row, the prior is that of the population."""
+    """Fit with `learn_from_rows` at these costs; `risk` is the cost per row, `prior` that of the population."""
     _refuse_unsuited(samples, classes)
     kept = np.flatnonzero(samples.weight)
     rows = samples.take(kept)
@@ -63,7 +64,8 @@ def learn_at_costs(
     inner = replace(settings, prior=weighted_prior(theta, costs), cv=cv, costs=None)
     moved = None if held_out is None else weigh_population(held_out, theta, costs)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="prior=.* was given, but")  # of the weighted one; see below
+        # The inner fit would check the reweighted prior θ'. The original prior is checked below instead.
+        warnings.filterwarnings("ignore", message="prior=.* was given, but")
         learnt = learn_from_rows(
             inner, weigh_population(rows, theta, costs), classes, held_out=moved, feature_names=feature_names
         )
@@ -86,7 +88,7 @@ def learn_at_costs(
 
 
 def weigh_population(rows: Samples, prior: float, costs: Costs) -> Samples:
-    """The rows, and copies of the dearer class's labelled ones that stand for what it counts more in the population."""
+    """The rows plus unlabelled copies of the more costly class's labelled rows, weighted to reach the prior θ'."""
     copied = copied_rows(rows, costs)
     if not len(copied):
         return replace(rows, at_random=None, groups=None)
@@ -103,20 +105,20 @@ def weigh_population(rows: Samples, prior: float, costs: Costs) -> Samples:
 
 
 def copied_rows(rows: Samples, costs: Costs) -> AnyArray:
-    """Numbers of the labelled rows of the dearer class; none if there is no population sample to complete."""
+    """Indices of the more costly class's labelled rows; empty if costs are equal or there is no population sample."""
     dearer = int(costs[0] > costs[1])
     none = costs[0] == costs[1] or not len(rows.population)
     return np.zeros(0, dtype=int) if none else np.flatnonzero(rows.codes == dearer)
 
 
 def _with_copies(split: Split, copied: AnyArray, n_rows: int) -> Split:
-    """A copy is held out with its row."""
+    """The split extended by the copies; each copy is in the same part as its original row."""
     train, test = (np.append(part, n_rows + np.flatnonzero(np.isin(copied, part))) for part in split)
     return train, test
 
 
 def _keep_rows(learnt: FitResult, n_rows: int) -> FitResult:
-    """Scores of the rows that were given, without their copies."""
+    """The fit result with the scores of the copies removed."""
     seen, judging = (
         None if part is None else part[:n_rows] for part in (learnt.validation_scores, learnt.judging_scores)
     )

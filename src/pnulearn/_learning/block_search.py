@@ -1,7 +1,8 @@
-"""The search over rows too many to keep their features: blocks of rows are turned into features as often as needed.
+"""Candidate search for data whose feature matrix does not fit in memory.
 
-Once for U's moments in every fold, once to judge all candidates, once for the scores of the model that was chosen. The
-answer is that of `search`; memory does not grow with rows × basis functions.
+Features are recomputed block by block: once for the moments of U in every fold, once to validate all candidates and
+once for the scores of the final model. The result equals that of `search`. Memory does not grow with rows × basis
+functions.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from pnulearn._solvers.ridge import RidgeCandidates
 
 BLOCK_ROWS = 4096
 T = TypeVar("T", Moments, Tally)
-MANY_LABELS = 2  # labelled rows per basis function from which on they are summed up as well
+MANY_LABELS = 2  # labelled rows per basis function above which labelled rows are reduced to moments too
 
 
 def block_memory(n_classes: int, n_folds: int, basis: Basis) -> int:
-    """Bytes that the sums and a few blocks take."""
+    """Bytes needed for the sums and a few blocks."""
     sums = n_folds * len(basis.bandwidths) * (1 + n_classes) * basis.size**2
     return 8 * (sums + 8 * BLOCK_ROWS * basis.size)
 
 
 class BlockSearch:
-    """The candidates of a problem, explored and assembled block by block. Nothing depends on the number of threads."""
+    """Search backend that processes rows block by block. Results do not depend on the number of threads."""
 
     def __init__(self, problem: Problem, n_jobs: int | None = None, verbose: int = 0):
         self.problem, self.n_jobs = problem, n_jobs
@@ -60,7 +61,7 @@ class BlockSearch:
         folds = range(len(self._folds))
         fitted = map_in_threads(self._fit, [(index, fold) for index in self._bandwidths for fold in folds], self.n_jobs)
         fits = [tuple(fitted[index * len(folds) : (index + 1) * len(folds)]) for index in self._bandwidths]
-        judged = map_in_threads(self._judge, [([one[fold] for one in fits], fold) for fold in folds], self.n_jobs)
+        judged = map_in_threads(self._validate, [([one[fold] for one in fits], fold) for fold in folds], self.n_jobs)
         tallies = list(zip(*judged, strict=True))
         return [Fits(one, _add(list(of_folds)), of_folds) for one, of_folds in zip(fits, tallies, strict=True)]
 
@@ -94,12 +95,12 @@ class BlockSearch:
         return [basis.features(prepared, index) for index in self._bandwidths]
 
     def _collect(self, rows: AnyArray) -> list[list[Moments]]:
-        """Moments of the population, and of every class if labels are many, for each bandwidth."""
+        """Moments of the population, and of every class if there are many labels, for each bandwidth."""
         weights = self._groups if self._many_labels else self._groups[:, -1:]
         size = self.problem.basis.size
         sums = [[MomentSums(size) for _ in range(weights.shape[1])] for _ in self._bandwidths]
         rows = rows[weights[rows].any(axis=1)]
-        rows = rows[np.argsort(self.problem.samples.codes[rows], kind="stable")]  # few blocks hold rows of two groups
+        rows = rows[np.argsort(self.problem.samples.codes[rows], kind="stable")]  # so that few blocks mix two groups
         for block, index, features in self._features(self.problem.samples.X, rows, self._bandwidths):
             for one, weight in zip(sums[index], weights[block].T, strict=True):
                 members = np.flatnonzero(weight)
@@ -110,7 +111,7 @@ class BlockSearch:
     def _features(
         self, X: AnyArray, rows: AnyArray, indices: Sequence[int]
     ) -> Iterator[tuple[AnyArray, int, AnyArray]]:
-        """Blocks of rows, each with its features under these bandwidths."""
+        """Iterate over (row indices, bandwidth index, features) by blocks of rows."""
         basis = self.problem.basis
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
@@ -118,7 +119,7 @@ class BlockSearch:
                 yield block, index, features
 
     def _fit(self, index: int, fold: int | None) -> RidgeCandidates:
-        """Every candidate from all rows but those of a fold."""
+        """Fit every candidate on all rows except those of the fold."""
         fitted = self.problem.solve(self._training(index, fold if self.problem.held_out is None else None))
         assert isinstance(fitted, RidgeCandidates)
         return fitted.lifted()
@@ -149,15 +150,15 @@ class BlockSearch:
         )
 
     def _held_out(self, fold: int) -> tuple[Samples, AnyArray, AnyArray]:
-        """Samples, numbers and groups of the rows that judge a fold's candidates."""
+        """Samples, row indices and group weights of the rows that validate a fold's candidates."""
         held_out = self.problem.held_out
         if held_out is None:
             return self.problem.samples, self._folds[fold], self._groups
         groups = membership(held_out.codes, held_out.weight, held_out.n_classes, held_out.population)
         return held_out, np.arange(len(held_out.codes)), groups
 
-    def _judge(self, fits: list[RidgeCandidates], fold: int) -> list[Tally]:
-        """A tally per bandwidth of the rows held out."""
+    def _validate(self, fits: list[RidgeCandidates], fold: int) -> list[Tally]:
+        """One tally of the held-out rows per bandwidth."""
         samples, rows, groups = self._held_out(fold)
         tallies: list[list[Tally]] = [[] for _ in fits]
         for block, index, features in self._features(samples.X, rows, self._bandwidths):
@@ -166,14 +167,14 @@ class BlockSearch:
         return [_add(of_bandwidth) for of_bandwidth in tallies]
 
     def _final(self, fits: Fits, index: int, weight: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Coefficients (K, b) and intercepts (K,) from all rows."""
+        """Coefficients (K, b) and intercepts (K,) fitted on all rows."""
         if self.problem.held_out is not None and fits.candidates[0] is not None:
             return fits.candidates[0].average(weight)
         needed = find_used(weight)
         return self.problem.solve(self._training(index, None).only(*needed)).average(weight[np.ix_(*needed)])
 
     def _scores(self, fits: list[Fits], fold: int, weights: list[AnyArray]) -> AnyArray:
-        """Scores (weights, K, n) of the rows held out, by the candidates as each array of weights has them."""
+        """Scores (weights, K, n) of the held-out rows: one weighted average of the candidates per array of weights."""
         samples, rows, _ = self._held_out(fold)
         parts = {
             int(index): [fits[index].candidates[fold].average(weight[index]) for weight in weights]  # type: ignore[union-attr]

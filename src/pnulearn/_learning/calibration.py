@@ -1,4 +1,4 @@
-"""From scores to class probabilities under the population prior."""
+"""Convert scores to class probabilities under the population prior."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pnulearn.losses import Logistic, Loss
 from pnulearn.risks import pnu
 
 PENALTY = 1e-3
-LEAST_SLOPE = 1e-3  # of scores in units of their size; scores that point the wrong way say nothing
+LEAST_SLOPE = 1e-3  # for scores divided by their root mean square; keeps the slope positive if scores are uninformative
 JUST_MORE_LIKELY = np.nextafter(0.5, 1)
 
 
 def score_calibration(loss: Loss, scores: AnyArray, rows: Samples, prior: AnyArray) -> AnyArray | None:
     """Slope and shift of the log-odds for each output, shape (K, 2), or None if scores are 2 P(+|x) − 1.
 
-    The link of the loss says whether scores are 2 P(+|x) − 1 or log-odds. Without one they tell the order of rows and,
-    by their sign, on which side of 1/2 P(+|x) lies, and no more: the slope is fitted to `scores` (K, n) of rows that
-    the model has not seen (NaN marks rows without). There is one slope and no shift, so that the likeliest class is the
-    one with the greatest score, which is what `predict` answers.
+    The link of the loss determines whether scores are 2 P(+|x) − 1 ("identity") or log-odds ("logit"). Without a link,
+    scores give only the order of rows and, by their sign, whether P(+|x) exceeds 1/2. The slope is then fitted to the
+    held-out `scores` (K, n), where NaN marks rows without a score. All outputs share one slope and the shift is 0, so
+    that the most probable class is the one with the greatest score, as in `predict`.
     """
     if loss.link == "identity":
         return None
@@ -34,10 +34,10 @@ def score_calibration(loss: Loss, scores: AnyArray, rows: Samples, prior: AnyArr
 
 
 def fit_slope(scores: AnyArray, rows: Samples, prior: AnyArray) -> float:
-    """A > 0 such that A g are the log-odds of each output's class, by the PNU risk of the logistic loss.
+    """The slope A > 0 for which A g are the log-odds of each output's class; it minimises the logistic PNU risk.
 
-    The risk is written in the population prior, so the probabilities are right for the population whatever the share
-    of positives among the labels, and unlabelled rows help to fit them.
+    The risk uses the population prior, so the probabilities hold for the population whatever the share of positives
+    among the labels. Unlabelled rows contribute to the fit.
     """
     outputs = [1] if len(scores) == 1 else range(len(scores))
     terms = [_log_odds_risk(g, rows, prior, own) for g, own in zip(scores, outputs, strict=True)]
@@ -83,9 +83,9 @@ def _log_odds(scores: AnyArray, calibration: AnyArray) -> AnyArray:
 
 
 def nearest_distribution(rows: AnyArray) -> AnyArray:
-    """The probabilities that are nearest to each row: max(v − τ, 0), with τ such that they add up to one.
+    """Project each row on the probability simplex: max(v − τ, 0), with τ such that the result sums to one.
 
-    For two classes whose shares add up to one this cuts them off at 0 and 1.
+    For two classes whose values sum to one this clips them to [0, 1].
 
     >>> nearest_distribution(np.array([[0.2, 0.9, 0.3], [1.5, -0.2, -0.3]])).round(3).tolist()
     [[0.067, 0.767, 0.167], [1.0, 0.0, 0.0]]
@@ -96,7 +96,7 @@ def nearest_distribution(rows: AnyArray) -> AnyArray:
 
 
 def _without_ties(share: AnyArray, winner: AnyArray) -> AnyArray:
-    """Where rounding has made other classes as likely as the winner, it is ahead by the last bit."""
+    """Break ties caused by rounding: the predicted class gets the next larger floating-point number."""
     here, top = np.arange(len(share)), share.max(axis=1, initial=0)
     tied = (share[here, winner] == top) & (share.argmax(axis=1) != winner)
     share[here[tied], winner[tied]] = np.nextafter(top[tied], 2)

@@ -1,4 +1,4 @@
-"""Learning from sums over rows: which sums are needed, the class prior, the fit, and fits batch by batch."""
+"""Learning from sufficient statistics: their design, the class prior, the fit, and incremental fits by batch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def design_from_rows(
     classes: ArrayLike | None = None,
     dtype: str = "float32",
 ) -> Design:
-    """A design from rows in memory, which need no more than show what the data are like."""
+    """A design from rows in memory; a representative sample is sufficient."""
     settings.refuse_beyond_one_pass()
     batch = ArrayBatch.of(X, y)
     found = decode_labels(y if classes is None else np.asarray(classes), settings.unlabeled, settings.pos_label).classes
@@ -52,7 +52,7 @@ def design_from_rows(
 
 
 def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArray, dtype: str) -> Design:
-    """Choose basis functions from rows as `learn_from_rows` would from all rows."""
+    """Choose basis functions from a sample of rows in the same way as `learn_from_rows` does from all rows."""
     refuse_underflow(rows)
     keys = row_keys(rows, reading.seed)
     basis = choose_basis(settings.kernel, rows, codes >= 0, keys, settings.centers, settings.bandwidth)
@@ -62,12 +62,12 @@ def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArr
 def reading_design(
     columns: tuple[str, ...] | None, n_features: int, classes: AnyArray, unlabeled: Any, seed: int
 ) -> Design:
-    """A design that reads rows as they are, in float64."""
+    """A design that reads the raw columns in float64."""
     basis = LinearBasis(np.zeros(n_features))
     return Design(columns, classes, basis, seed=seed, dtype="float64", unlabeled=unlabeled)
 
 
-# The class prior from statistics alone, by how far the mean score of U lies between those of the classes.
+# The class prior from statistics alone: the position of U's mean score between the mean scores of the classes.
 
 REPLICATES = 500
 CONFIDENCE = 0.9
@@ -76,14 +76,14 @@ LEAST_GAP = 1e-3  # between the mean scores of two classes, as in ScorePrior
 
 @dataclass(frozen=True)
 class HeldOutScores:
-    """Count, mean (K,) and covariance (K, K) of a group's scores by models that have not seen its rows."""
+    """Count, mean (K,) and covariance (K, K) of a group's out-of-fold scores."""
 
     count: float
     mean: AnyArray
     covariance: AnyArray
 
     def replicates(self, rng: np.random.Generator) -> AnyArray:
-        """Means as they might have come out, shape (REPLICATES, K)."""
+        """Parametric bootstrap replicates of the mean, shape (REPLICATES, K)."""
         return rng.multivariate_normal(self.mean, self.covariance / self.count, size=REPLICATES, method="eigh")
 
 
@@ -93,8 +93,8 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
     means = np.stack([group.mean for group in groups])
     if _gap(means[:-1]) < LEAST_GAP:
         raise ValueError(
-            "Held-out scores do not tell the labelled classes apart, so U says nothing about their shares. Pass the "
-            "prior as a number, label more rows, or add columns in which the classes differ."
+            "Held-out scores do not tell the labelled classes apart, so the class prior cannot be estimated from U. "
+            "Pass the prior as a number, label more rows, or add columns in which the classes differ."
         )
     if len(groups) == 3:
         return _of_ratio(groups)
@@ -105,7 +105,7 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
 
 
 def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
-    """Two classes: the ratio varies normally around the prior, by a row more or less of either class at the least."""
+    """Two classes: normal approximation of the ratio; the variance is at least that of one row per class."""
     raw = float(_shares(np.stack([group.mean for group in groups])))
     of_means = np.array([group.covariance[0, 0] / group.count for group in groups])
     gap = float(groups[1].mean[0] - groups[0].mean[0])
@@ -116,7 +116,7 @@ def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
 
 
 def held_out_scores(statistics: PNUStatistics, n_jobs: int | None = None) -> list[HeldOutScores]:
-    """Scores of every class and of U by the PN candidate that is best on held-out rows, the classes weighing alike."""
+    """Out-of-fold scores of every class and of U by the PN candidate with the least balanced held-out squared risk."""
     n_classes = len(statistics.design.classes)
     equal = np.full(n_classes, 1 / n_classes)
     problem = MomentProblem(statistics, equal, Mixes.of("pn", None), ALPHAS)
@@ -142,7 +142,7 @@ def _scores(problem: MomentProblem, fits: Fits, index: int, alpha: int, group: i
 
 
 def _gap(means: AnyArray) -> float:
-    """By how much a class scores higher on its own output than the others do, at worst."""
+    """The smallest difference between a class's mean score on its own output and that of another class."""
     if means.shape[1] == 1:
         return float(means[1, 0] - means[0, 0])
     own = np.diag(means)
@@ -157,7 +157,7 @@ def _shares(means: AnyArray) -> AnyArray:
     return least_norm_shares((means[:-1] - means[-1]).T)
 
 
-# From statistics to all that a fit leaves behind, without the rows.
+# Fitting from statistics, without the rows.
 
 Recount = Callable[[list[Fits]], list[Fits]]
 
@@ -171,10 +171,11 @@ def learn_from_moments(
     random_counts: AnyArray | None = None,
     keep_scores: bool = False,
 ) -> FitResult:
-    """Search all candidates by the squared-loss PNU risk, or by the zero-one risk too if `recount` counts errors.
+    """Select candidates by the squared-loss PNU risk, and by the zero-one risk too if `recount` counts errors.
 
-    The `sample` of rows, if there is one, gives the validation risk with its standard error; its scores are kept for
-    those who know its rows. `random_counts` are the classes of labelled rows that were drawn at random.
+    If a `sample` of rows is given, the validation risk and its standard error are estimated from it. `keep_scores`
+    keeps the sample's scores in the result. `random_counts` are the class counts of labelled rows that were drawn at
+    random from the population.
     """
     settings.refuse_beyond_one_pass()
     design, sampling = statistics.design, settings.sampling
@@ -199,16 +200,17 @@ def learn_from_moments(
     learnt = candidate_grid.conclude(search, model, rows, names)
     if keep_scores:
         return learnt
-    return replace(learnt, validation_scores=None, judging_scores=None)  # of a sample, which the user has never seen
+    # The scores belong to an internal sample of rows, which the user cannot match with their own rows.
+    return replace(learnt, validation_scores=None, judging_scores=None)
 
 
 def prior_of_moments(
     settings: Settings, statistics: PNUStatistics, sample: RowSample | None, random_counts: AnyArray | None = None
 ) -> PriorEstimate:
-    """As given, from all rows' moments and labels drawn at random, or by another method from the sample."""
+    """The prior as given, else from the moments and labels drawn at random, else by the named method on the sample."""
     counts, design, prior = statistics.counts, statistics.design, settings.prior
     if counts[-1] and (prior is None or is_vague(prior)):
-        found = _put_together(settings, statistics, random_counts)
+        found = _combine_priors(settings, statistics, random_counts)
         if found is not None:
             return found
     by_labels = (prior is None and not counts[-1]) or (isinstance(prior, str) and prior == "labeled")
@@ -232,10 +234,10 @@ def prior_of_moments(
     )
 
 
-def _put_together(
+def _combine_priors(
     settings: Settings, statistics: PNUStatistics, random_counts: AnyArray | None
 ) -> PriorEstimate | None:
-    """What the user knows, what labels drawn at random say, and what the moments of U say."""
+    """Combine the given prior, the counts of labels drawn at random and the estimate from the moments of U."""
     counts, design = statistics.counts, statistics.design
     known = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
     counted = counts[:-1] if settings.sampling == "random" else random_counts
@@ -245,14 +247,14 @@ def _put_together(
     if counts.all() and can_validate(statistics):
         try:
             read_off.append(prior_from_moments(statistics, design.seed, settings.n_jobs))
-        except ValueError:  # the classes look alike, which matters only if there is nothing else to go by
+        except ValueError:  # the classes cannot be told apart, which is an error only without other information
             if not known:
                 raise
     return beside_evidence(known, read_off) if known else next(iter(read_off), None)
 
 
 def _count_samples(statistics: PNUStatistics, sampling: Sampling) -> Samples:
-    """The groups that have rows, each as one row with the weight of all, for what only looks at counts."""
+    """Samples with one row per non-empty group that has the weight of the whole group, for code that reads counts."""
     counts = statistics.counts
     codes = np.append(np.arange(len(counts) - 1), -1)
     present = np.flatnonzero(counts)
@@ -261,7 +263,7 @@ def _count_samples(statistics: PNUStatistics, sampling: Sampling) -> Samples:
 
 
 def _weigh_samples(statistics: PNUStatistics, sample: RowSample | None, sampling: Sampling) -> Samples:
-    """The sample, weighted so that each group has its true share of all rows; no rows if there is none."""
+    """The sample weighted to the group sizes of all rows; empty if there is no sample."""
     n_classes = len(statistics.design.classes)
     if sample is None:
         return Samples(np.zeros((0, statistics.design.n_features)), np.zeros(0, int), np.zeros(0), n_classes, sampling)
@@ -275,12 +277,12 @@ def _refuse_no_validation(statistics: PNUStatistics) -> None:
     lonely = int(np.argmin(np.where(statistics.counts > 0, statistics.counts, np.inf)))
     raise ValueError(
         f"All rows of {names[lonely]} ({statistics.counts[lonely]:g}) are in one fold, too few to validate with. Add "
-        "more of them, or fix mix, alpha and bandwidth."
+        "more of them, or pass single values of mix, alpha and bandwidth."
     )
 
 
 def _cross_weights(candidate_grid: CandidateGrid, fits: list[Fits], weight: AnyArray) -> list[AnyArray]:
-    """For every fold the candidates' weights without it; those of all folds where no other fold can be judged."""
+    """For every fold the candidates' weights from all other folds; from all folds if the others cannot be validated."""
     n_folds = len(fits[0].candidates)
     pooled = [[one.tally_without(fold) for one in fits] for fold in range(n_folds)]
     return [
@@ -290,7 +292,7 @@ def _cross_weights(candidate_grid: CandidateGrid, fits: list[Fits], weight: AnyA
 
 
 def _out_of_fold(problem: MomentProblem, fits: list[Fits], weights: list[AnyArray], sample: RowSample) -> AnyArray:
-    """Scores (K, n) of the sample's rows by candidates that neither saw nor were weighed by their fold, or NaN."""
+    """Scores (K, n) of the sample's rows by candidates neither fitted nor weighted with their fold, or NaN."""
     scores = np.full((len(problem.outputs), len(sample.codes)), np.nan)
     basis, folds = problem.statistics.design.basis, sample.folds(problem.statistics.design)
     prepared = basis.prepare(sample.X)
@@ -306,7 +308,7 @@ def _out_of_fold(problem: MomentProblem, fits: list[Fits], weights: list[AnyArra
     return scores
 
 
-# Learning batch by batch: statistics are added up, and a model follows as soon as it can.
+# Incremental learning: statistics are summed over batches, and a model is fitted as soon as they suffice.
 
 
 def add_batch(
@@ -318,24 +320,29 @@ def add_batch(
     classes: ArrayLike | None,
     columns: Sequence[str] | None,
 ) -> PNUStatistics:
-    """The statistics with the rows of a batch; the first batch fixes classes, columns and basis functions."""
+    """The statistics with a batch added; the first batch determines classes, columns and basis functions."""
     if known is None and classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit, e.g. classes=[0, 1].")
     if known is None:
         known = PNUStatistics.zero(design_from_rows(settings, X, y, columns=columns, classes=classes, dtype="float64"))
     elif classes is not None and set(np.asarray(classes).tolist()) != set(known.design.classes.tolist()):
-        raise ValueError(f"classes={list(np.asarray(classes))} differs from {known.design.classes.tolist()} before.")
+        raise ValueError(
+            f"classes={list(np.asarray(classes))} differs from {known.design.classes.tolist()} of the first call."
+        )
     return known + PNUStatistics.of(known.design, X, y, name="batches", start=known.n_rows)
 
 
 def column_attributes(design: Design) -> dict[str, Any]:
-    """What scikit-learn keeps of the columns that a design reads."""
+    """scikit-learn's attributes about the columns: `n_features_in_` and, with names, `feature_names_in_`."""
     names = {} if design.columns is None else {"feature_names_in_": np.array(design.columns, dtype=object)}
     return {"n_features_in_": design.n_features} | names
 
 
 def is_enough(settings: Settings, statistics: PNUStatistics) -> bool:
-    """Whether all classes are there, or at least what a given prior can do with; and what to validate with."""
+    """Whether a model can be fitted and validated.
+
+    Rows of all classes are needed, or with a given prior labelled rows of one class and unlabelled rows.
+    """
     labeled, unlabeled = statistics.counts[:-1] > 0, statistics.counts[-1] > 0
     learnable = labeled.all() or (settings.prior is not None and labeled.any() and unlabeled)
     return bool(learnable and can_validate(statistics))

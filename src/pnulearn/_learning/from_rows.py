@@ -1,4 +1,4 @@
-"""From rows in memory to all that a fit leaves behind."""
+"""Fitting from rows in memory."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from pnulearn._solvers.leave_one_out import can_leave_out, left_out_scores
 from pnulearn.losses import Loss
 from pnulearn.priors._resolve import resolve_prior
 
-KEPT_AT_MOST = 2**22  # features of all rows that are kept as they are: 32 MB a bandwidth
-TALL = 3  # rows per basis function from which on rows are worth being summed up
-DENSE_AT_MOST = 2**20  # cells of sparse rows that are made dense, since that is faster: 8 MB
+KEPT_AT_MOST = 2**22  # size of a feature matrix that is kept in memory: 32 MB per bandwidth
+TALL = 3  # rows per basis function above which summing moments by block is worthwhile
+DENSE_AT_MOST = 2**20  # size of a sparse X that is made dense because that is faster: 8 MB
 
 
 def learn_from_rows(
@@ -44,9 +44,9 @@ def learn_from_rows(
     held_out: Samples | None = None,
     feature_names: AnyArray | None = None,
 ) -> FitResult:
-    """Search all candidates, judged on the `held_out` rows or else by cross-validation, and assemble the model."""
+    """Validate all candidates on the `held_out` rows, or else by cross-validation, and assemble the final model."""
     solver = WatchedSolver(candidate_solver(settings.loss))
-    codes, kept = samples.codes, np.flatnonzero(samples.weight)  # a row of weight zero is as good as absent
+    codes, kept = samples.codes, np.flatnonzero(samples.weight)  # rows of weight zero are dropped
     groups = samples.groups
     samples = samples if len(kept) == len(codes) else samples.take(kept)
     keys = row_keys(samples.X, settings.seed, samples.weight)
@@ -88,7 +88,7 @@ def learn_from_rows(
     if held_out is None:
         own = own_splits(settings.folds, codes, kept, groups, settings.seed)
         splits = own or content_splits(settings.n_folds, samples, keys, classes, candidate_grid.n_candidates)
-        problem = replace(problem, splits=splits, tossed=() if own else never_held_out(samples.codes, splits))
+        problem = replace(problem, splits=splits, never_validated=() if own else never_held_out(samples.codes, splits))
         if way is BlockSearch and not problem.holds_each_row_out_once:
             way = RowSearch
         elif way is RowSearch and settings.leaves_one_out and not own:
@@ -97,10 +97,10 @@ def learn_from_rows(
         search, model = _search(candidate_grid, way(problem, settings.n_jobs, settings.verbose))
     validated = samples if held_out is None else held_out
     learnt = candidate_grid.conclude(search, model, validated, feature_names)
-    if model.tossed:
-        _warn_of_unjudged(classes[list(model.tossed)].tolist())
+    if model.never_validated:
+        _warn_not_validated(classes[list(model.never_validated)].tolist())
     if solver.n_failed:
-        _warn_if_short(solver, settings)
+        _warn_not_converged(solver, settings)
     if learnt.prior_doubt:
         warnings.warn(learnt.prior_doubt, UserWarning, stacklevel=3)
     learnt = replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0)
@@ -113,7 +113,11 @@ def learn_from_rows(
 
 
 def choose_search(samples: Samples, basis: Basis) -> type[RowSearch] | type[BlockSearch] | type[SparseSearch]:
-    """How to search with a quadratic loss: sparse rows as they are, sums of blocks of many rows, or all features."""
+    """The search backend for a quadratic loss.
+
+    `SparseSearch` keeps a large sparse X sparse, `BlockSearch` sums moments of many rows by block, `RowSearch` keeps
+    all features in memory.
+    """
     n, b = len(samples.codes), basis.size
     if sparse.issparse(samples.X) and isinstance(basis, LinearBasis) and n * samples.X.shape[1] > DENSE_AT_MOST:
         return SparseSearch
@@ -122,7 +126,7 @@ def choose_search(samples: Samples, basis: Basis) -> type[RowSearch] | type[Bloc
 
 
 def _leave_one_out(problem: Problem, loss: Loss, keys: AnyArray) -> Problem:
-    """The problem with every row judged by models that lack it alone, where that has a closed form at bearable cost."""
+    """The problem with leave-one-out validation, if that has a closed form that is cheap enough; else unchanged."""
     samples = problem.samples
     if loss.quadratic is None or problem.basis.intercept or not problem.splits:
         return problem
@@ -132,9 +136,9 @@ def _leave_one_out(problem: Problem, loss: Loss, keys: AnyArray) -> Problem:
 
 
 def _search(candidate_grid: CandidateGrid, backend: SearchBackend) -> tuple[SearchTable, Model]:
-    """All candidates validated and weighed, and the model that is made of them.
+    """Validate all candidates, compute their weights and assemble the model.
 
-    A fold is judged with the weights that the other folds alone give: no row judges its own choice.
+    Each fold is evaluated with candidate weights from the other folds only, as in nested cross-validation.
     """
     explored, n_folds = backend.explore(), backend.problem.n_folds
     search = candidate_grid.tabulate([result.tally for result in explored if result.tally is not None])
@@ -147,7 +151,7 @@ def _search(candidate_grid: CandidateGrid, backend: SearchBackend) -> tuple[Sear
 
 
 def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis, way: type[Any]) -> None:
-    """Before any work, by what the search needs."""
+    """Raise MemoryError before the search starts if it would need too much memory."""
     n = len(samples.codes)
     if way is SparseSearch:
         n_shares = len(np.unique(Mixes.of(settings.risk, settings.mix).shares))
@@ -159,21 +163,21 @@ def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis, way
     refuse_if_too_large(needed, f"{n} rows x {basis.size} basis functions", basis)
 
 
-def _warn_of_unjudged(names: list[Any]) -> None:
+def _warn_not_validated(names: list[Any]) -> None:
     warnings.warn(
-        f"Class {names[0]!r} has a single labelled row, which every fold has to learn from. How often rows of this "
-        "class are taken for another one is known from the unlabelled rows alone, so risk_ has a wide interval. "
+        f"Class {names[0]!r} has a single labelled row, which every training fold needs. The error rate of this class "
+        "is therefore estimated from the unlabelled rows alone, and risk_ has a wide confidence interval. "
         "Label one more.",
         UserWarning,
         stacklevel=4,
     )
 
 
-def _warn_if_short(solver: WatchedSolver, settings: Settings) -> None:
+def _warn_not_converged(solver: WatchedSolver, settings: Settings) -> None:
     warnings.warn(
-        f"{solver.n_failed} of {solver.n_fits} fits stopped short of their tolerance, where the objective is all "
-        f"but flat. Leave out the smallest alpha ({np.min(settings.alphas):g}), or bring the columns of X to a "
-        "common scale.",
+        f"{solver.n_failed} of {solver.n_fits} fits did not converge. Leave out the smallest alpha "
+        f"({np.min(settings.alphas):g}), or standardise the columns of X, e.g. with "
+        "sklearn.preprocessing.StandardScaler.",
         ConvergenceWarning,
         stacklevel=4,
     )

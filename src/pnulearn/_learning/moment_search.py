@@ -1,7 +1,7 @@
-"""Every bandwidth × mix × alpha, fitted and validated from statistics alone.
+"""Grid search over bandwidth × mix × alpha from sufficient statistics alone.
 
-Training moments of a fold are the total less the fold. The squared loss of g = w′φ + w0 needs nothing but the sums of
-g and g² over held-out rows, and these are w′Mφ and w′M w in the fold's moments M of (φ, 1).
+The training moments of a fold are the total minus the fold's. The squared loss of g = w′φ + w0 needs only the sums of
+g and g² over held-out rows, which follow from the fold's moments M of (φ, 1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pnulearn._solvers.ridge_problem import Population
 
 @dataclass(frozen=True)
 class MomentProblem:
-    """Statistics and the candidates to be told apart by them."""
+    """Statistics and the candidates to be compared."""
 
     statistics: PNUStatistics
     prior: AnyArray
@@ -34,11 +34,11 @@ class MomentProblem:
 
     @property
     def outputs(self) -> AnyArray:
-        """The classes that outputs speak for: the positive one of two, or every class."""
+        """The class of each output: the positive class of two, or every class."""
         return np.array([1]) if len(self.prior) == 2 else np.arange(len(self.prior))
 
     def groups(self, sums: AnyArray) -> AnyArray:
-        """Packed sums of every class and of the rows that stand for the population."""
+        """Packed sums of every class and of the rows that represent the population."""
         if self.sampling == "random":
             return np.concatenate([sums[:-1], sums.sum(axis=0, keepdims=True)])
         return sums
@@ -46,7 +46,7 @@ class MomentProblem:
 
 @dataclass(frozen=True)
 class Fits:
-    """One bandwidth: the candidates fitted without each fold, and their tally; None if nothing can be held out."""
+    """One bandwidth: the candidates fitted without each fold and their tally; None if no rows can be held out."""
 
     candidates: tuple[RidgeCandidates | None, ...]
     tally: Tally | None
@@ -59,13 +59,13 @@ class Fits:
 
 
 def explore_moments(problem: MomentProblem, n_jobs: int | None = None) -> list[Fits]:
-    """Fit every candidate without each fold, and judge it on the fold by the squared loss."""
+    """Cross-validate every candidate by the squared loss."""
     bandwidths = range(len(problem.statistics.design.basis.bandwidths))
     return map_in_threads(_explore, [(problem, index) for index in bandwidths], n_jobs)
 
 
 def assemble_moments(problem: MomentProblem, weight: AnyArray, n_jobs: int | None = None) -> Model:
-    """The weighted sum of all candidates fitted on all rows, one coefficient vector per bandwidth with any weight."""
+    """The weighted sum of all candidates fitted on all rows: one coefficient vector per bandwidth of nonzero weight."""
     places = np.flatnonzero(weight.any(axis=(1, 2)))
     parts = map_in_threads(_final, [(problem, int(index), weight[index]) for index in places], n_jobs)
     coefs, intercepts = zip(*parts, strict=True)
@@ -73,7 +73,7 @@ def assemble_moments(problem: MomentProblem, weight: AnyArray, n_jobs: int | Non
 
 
 def fit_candidates(problem: MomentProblem, sums: AnyArray) -> RidgeCandidates:
-    """Every mix and alpha from packed sums (groups, ·) of the training rows."""
+    """Fit every mix and alpha from packed sums (groups, ·) of the training rows."""
     groups = problem.groups(sums)
     present = np.flatnonzero(groups[:-1, -1] > 0)
     scale = problem.prior[present] / groups[present, -1]
@@ -90,7 +90,7 @@ def fit_candidates(problem: MomentProblem, sums: AnyArray) -> RidgeCandidates:
 
 
 def tally_of_moments(candidates: RidgeCandidates, groups: AnyArray) -> Tally:
-    """Sums of g and g² over rows known by their packed moments (groups, ·); votes are unknown (NaN)."""
+    """Sums of g and g² from the rows' packed moments (groups, ·); zero-one votes are unknown (NaN)."""
     grid, tilt = candidates.grid, candidates.tilts[:, None]
     assert grid.frame is None
     base = np.concatenate([grid.base, grid.base_intercept[..., None]], axis=-1)  # (K, S, J, b + 1)
@@ -127,9 +127,9 @@ def _explore(problem: MomentProblem, index: int) -> Fits:
 
 
 def can_validate(statistics: PNUStatistics) -> bool:
-    """Whether there is something to validate with: every group that has rows has some in two folds or more.
+    """Whether cross-validation is possible: every non-empty group has rows in at least two folds.
 
-    Rows that are all in one fold are either missing from training or never judged.
+    A group that lies in one fold is missing from that fold's training rows.
     """
     in_folds = (statistics.sums[:, 0, :, -1] > 0.5).sum(axis=0)
     return bool((in_folds != 1).all())

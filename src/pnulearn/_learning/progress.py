@@ -1,7 +1,6 @@
-"""How far a fit has come and how long it will take, on stderr.
+"""Progress and remaining time of a fit, printed to stderr.
 
-Whoever asks with verbose=1 is told of every step; a person at a terminal is told about long fits unasked, and nobody is
-with verbose=-1.
+verbose=1 reports every step. verbose=0 reports long fits if stderr is a terminal. verbose=-1 reports nothing.
 """
 
 from __future__ import annotations
@@ -14,27 +13,27 @@ from numbers import Real
 from typing import Any
 
 Done = Callable[..., None]
-LONG = 15.0  # seconds from which a fit is worth a word
-EVERY = 10.0  # seconds between two words that nobody asked for
+LONG = 15.0  # seconds; with verbose=0 only longer fits are reported
+EVERY = 10.0  # seconds between two reports with verbose=0
 
 
 def check_verbose(verbose: Any) -> None:
-    """Refuse what is no number."""
+    """Raise TypeError if verbose is not a number."""
     if not isinstance(verbose, Real):
-        raise TypeError(f"verbose must be 1 (tell more), 0 or -1 (tell nothing), got {verbose!r}.")
+        raise TypeError(f"verbose must be 1 (report every step), 0 or -1 (silent), got {verbose!r}.")
 
 
-def somebody_listens(verbose: int) -> bool:
-    """Whether progress was asked for, or somebody sits at a terminal and did not forbid it."""
+def shows_progress(verbose: int) -> bool:
+    """Whether progress is reported: with verbose=1, or with verbose=0 if stderr is a terminal."""
     return verbose > 0 or (verbose == 0 and sys.stderr.isatty())
 
 
 def report_progress(total: int, what: str, verbose: int) -> Done | None:
-    """A function to be called whenever one of `total` steps is done, by any thread: it prints the time that is left.
+    """A thread-safe function to call after each of `total` steps, which prints the remaining time; None if silent.
 
-    What it is called with is printed too, after the number of steps.
+    Its argument is printed after the number of steps.
     """
-    if not somebody_listens(verbose):
+    if not shows_progress(verbose):
         return None
     start, lock, finished = time.monotonic(), threading.Lock(), 0
     said = start
@@ -55,15 +54,15 @@ def report_progress(total: int, what: str, verbose: int) -> Done | None:
     return done
 
 
-def foretell(seconds: float, what: str, advice: str, verbose: int) -> None:
-    """One line about how long something will take, if that is long or was asked for."""
-    if somebody_listens(verbose) and (verbose > 0 or seconds >= LONG):
+def announce_duration(seconds: float, what: str, advice: str, verbose: int) -> None:
+    """Print the expected duration if it is long or verbose=1."""
+    if shows_progress(verbose) and (verbose > 0 or seconds >= LONG):
         hint = f" {advice}" if seconds >= LONG else ""
         print(f"pnulearn: {what} will take about {in_words(seconds)}.{hint}", file=sys.stderr, flush=True)
 
 
 def in_words(seconds: float) -> str:
-    """Seconds as people say them.
+    """Format a duration in seconds, minutes or hours.
 
     >>> in_words(41.7), in_words(200), in_words(9000)
     ('42 s', '3 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""What every way of learning shares: the candidates, how they are weighed, and what is concluded from it."""
+"""Shared by all ways of fitting: the candidate grid, the weights of candidates, and the fit result."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from pnulearn.metrics._risk import contradict_prior, estimate_risk, posterior_ri
 from pnulearn.metrics._scored_rows import EQUAL_COSTS
 from pnulearn.priors._estimate import PriorEstimate
 
-# A fitted classifier has no such attribute where the value is None; elsewhere None is an answer.
+# A fitted classifier lacks these attributes if the value is None. Other attributes may be None.
 OPTIONAL = frozenset({"validation_scores", "judging_scores", "feature_names_in"})
-# Models that lack a single row hardly differ from the one of all rows, and yet another draw of labels would have led to
-# another: counted three times, they widen intervals of risk_ to what they promise (results/prior-cost.md).
-FOR_ONE_ROW = 3.0
+# Leave-one-out models hardly differ from the final model, so their disagreement understates the variation between draws
+# of labels. A factor of three gives intervals of risk_ their nominal coverage (results/prior-cost.md).
+LEAVE_ONE_OUT_FACTOR = 3.0
 LARGEST_Z = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """Every attribute of a fitted `PNUClassifier` that ends in an underscore, without it.
+    """The fitted attributes of a `PNUClassifier`, here without the trailing underscore.
 
-    `function` holds those that the kernel itself names, as `Basis.name_learnt` gives them: `coef_`, `intercept_`, ...
+    `function` holds the attributes named by the kernel (`Basis.name_learnt`): `coef_`, `intercept_`, ...
     """
 
     classes: AnyArray
@@ -65,7 +65,7 @@ class FitResult:
     columns: str = "given"
 
     def attributes(self) -> dict[str, Any]:
-        """Names with the underscore, and values."""
+        """Attribute names with the trailing underscore, and their values."""
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "function"}
         there = {f"{name}_": value for name, value in values.items() if value is not None or name not in OPTIONAL}
         return there | self.function
@@ -76,19 +76,20 @@ def judge_model(
     scores: AnyArray,
     final_scores: Callable[[AnyArray], AnyArray],
     prior: PriorEstimate,
-    tossed: Sequence[int] = (),
+    never_validated: Sequence[int] = (),
     costs: tuple[float, float] = EQUAL_COSTS,
     allowance: float = 1.0,
 ) -> RiskEstimate | None:
-    """The PNU zero-one risk, or cost, of a model of two classes, from held-out `scores` (K, n); NaN marks rows without.
+    """The PNU zero-one risk, or cost, of a binary model from held-out `scores` (K, n); NaN marks rows without a score.
 
-    `final_scores` gives those of the model itself, (n,) or (n, 1), on any rows: where folds judged other models, it
-    says how far they differ; the share of rows that they call otherwise counts `allowance` times.
+    `final_scores` returns the final model's scores, (n,) or (n, 1), of any rows. The held-out scores come from models
+    fitted on fewer rows; the interval is widened by `allowance` times the share of rows on which they decide
+    differently from the final model.
     """
     if rows.n_classes > 2 or np.isnan(scores[0]).all():
         return None
     judged = rows.unlabeled[~np.isnan(scores[0, rows.unlabeled])]
-    risk = held_out_risk(rows, scores[0], prior, tossed, costs)
+    risk = held_out_risk(rows, scores[0], prior, never_validated, costs)
     if risk is None or not len(judged):
         return risk
     changed = (np.ravel(final_scores(rows.X[judged])) > 0) != (scores[0, judged] > 0)
@@ -99,15 +100,15 @@ def held_out_risk(
     rows: Samples,
     scores: AnyArray,
     prior: PriorEstimate,
-    tossed: Sequence[int] = (),
+    never_validated: Sequence[int] = (),
     costs: tuple[float, float] = EQUAL_COSTS,
 ) -> RiskEstimate | None:
-    """The risk of whatever gave the scores (n,).
+    """The risk estimated from held-out scores (n,), with an interval.
 
-    If a class was `tossed`, being never held out, or if the prior was counted from labels drawn at random, it is the
-    one expected under the posterior that the interval comes from. In the second case the estimate at the mean prior is
-    too low by 1 to 2 points with few labels: the model follows the prior that is believed in, and is judged as if that
-    were right. Where labels were gathered by class the posterior says too much instead (results/prior-cost.md).
+    The value is the posterior mean if there are `never_validated` classes, of which no row was held out, or if the
+    prior was estimated from labels drawn at random. In the second case the estimate at the mean prior is too low by 1
+    to 2 percentage points with few labels, because the model was fitted with the same estimated prior. If labels were
+    drawn by class, the posterior mean is too high instead, so the plug-in estimate is used (results/prior-cost.md).
     """
     groups = [group[~np.isnan(scores[group])] for group in rows.split()]
     positive, negative, population = map(len, groups)
@@ -115,17 +116,17 @@ def held_out_risk(
         return None
     parts, weights = [scores[group] for group in groups], [rows.weight[group] for group in groups]
     alike = None if rows.groups is None else [rows.groups[group] for group in groups]
-    if tossed or (prior.spread and rows.random_counts is not None):
+    if never_validated or (prior.spread and rows.random_counts is not None):
         with suppress(ContradictedPrior):
             return posterior_risk(parts, prior, weights=weights, groups=alike, costs=costs)
     return estimate_risk(parts, prior, weights=weights, groups=alike, costs=costs, own_prior=True)
 
 
 def allow_for_changes(risk: RiskEstimate, changed: float) -> RiskEstimate:
-    """The interval for a model that decides otherwise on a share `changed` of the population than those judged.
+    """Widen the interval for a final model that decides differently on a share `changed` of the population.
 
-    Folds judge models that lack a part of the labels. The error of the model from all rows may be higher or lower by
-    that share at most.
+    Cross-validation evaluates models fitted on a part of the labels. The error of the final model differs from theirs
+    by at most that share.
 
     >>> print(allow_for_changes(RiskEstimate(0.2, 0.05, 0.1, 0.3, 0.0), 0.1))
     0.2000 ± 0.0764, 95 % interval 0.0490 to 0.3510 (mix 0.00)
@@ -136,7 +137,7 @@ def allow_for_changes(risk: RiskEstimate, changed: float) -> RiskEstimate:
 
 
 def count_held_out(rows: Samples, scores: AnyArray) -> AnyArray | None:
-    """What rows of every class, and those that stand for the population, are called by held-out scores (K, n)."""
+    """Decision counts of every class and of the population by held-out scores (K, n); None without scores."""
     scored = np.isfinite(scores.sum(axis=0))
     if not scored.any():
         return None
@@ -146,9 +147,9 @@ def count_held_out(rows: Samples, scores: AnyArray) -> AnyArray | None:
 
 
 def doubt_prior(rows: Samples, scores: AnyArray, prior: float) -> str | None:
-    """A sentence if held-out scores (n,) contradict the prior, else None; NaN marks rows without a score.
+    """A warning message if held-out scores (n,) contradict the prior, else None; NaN marks rows without a score.
 
-    Scores are cut at ±1, where a row is as clear as can be.
+    Scores are clipped to [−1, 1], the range of 2 P(+|x) − 1.
     """
     g = np.clip(scores, -1, 1)
     groups = [group[~np.isnan(g[group])] for group in rows.split()]
@@ -160,7 +161,7 @@ def doubt_prior(rows: Samples, scores: AnyArray, prior: float) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class CandidateGrid:
-    """The candidates of a fit, bandwidth × mix × alpha, and what is settled before any of them is tried."""
+    """The candidates of a fit, bandwidth × mix × alpha, with the settings, classes, prior and basis they share."""
 
     settings: Settings
     classes: AnyArray
@@ -173,9 +174,9 @@ class CandidateGrid:
         return len(self.basis.bandwidths) * len(self.mixes) * len(self.settings.alphas)
 
     def tabulate(self, tallies: Sequence[Tally]) -> SearchTable:
-        """Validation results and weights, from a tally per bandwidth, or none if nothing could be held out.
+        """Validation results and weights from one tally per bandwidth; `tallies` is empty if no rows were held out.
 
-        Where errors were not counted (NaN), the squared loss stands in for them.
+        If errors were not counted (NaN), the squared loss replaces them.
         """
         values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes.values, "alpha": self.settings.alphas}
         if not tallies:
@@ -196,7 +197,7 @@ class CandidateGrid:
     def conclude(
         self, search: SearchTable, model: Model, validated: Samples, feature_names: AnyArray | None = None
     ) -> FitResult:
-        """What was learnt: the model, the candidate with most weight, and the risk on the `validated` rows."""
+        """The fit result: the model, the candidate of greatest weight, and the risk on the `validated` rows."""
         bandwidth, mix, alpha = search.best
         scores = model.validation_scores
         if not np.isfinite([model.coef.sum(), model.intercept.sum(), search.weight.sum()]).all():
@@ -221,8 +222,8 @@ class CandidateGrid:
                 judging,
                 partial(KERNELS[self.settings.kernel].scores, function),
                 self.prior,
-                model.tossed,
-                allowance=FOR_ONE_ROW if model.lacks_one else 1.0,
+                model.never_validated,
+                allowance=LEAVE_ONE_OUT_FACTOR if model.leave_one_out else 1.0,
             ),
             decisions=count_held_out(validated, judging),
             prior_doubt=doubt,
@@ -235,7 +236,7 @@ class CandidateGrid:
 
     @contextmanager
     def solving(self) -> Iterator[None]:
-        """Matrices that cannot be inverted are a matter of penalties and scales, and are said to be so."""
+        """Turn a LinAlgError into a ValueError that names the alphas and bandwidths."""
         try:
             yield
         except np.linalg.LinAlgError as error:
@@ -247,7 +248,7 @@ class CandidateGrid:
         if self.basis.has_bandwidth:
             found += f", bandwidth from {bandwidths.min():g} to {bandwidths.max():g}"
         return ValueError(
-            f"The fit did not give finite numbers ({found}). Pass a greater alpha, e.g. alpha=1e-5, bring the columns "
-            "of X to a common scale, e.g. with sklearn.preprocessing.StandardScaler, and leave out extreme bandwidths "
-            "and sample weights."
+            f"The fit did not give finite numbers ({found}). Pass a greater alpha, e.g. alpha=1e-5, standardise the "
+            "columns of X, e.g. with sklearn.preprocessing.StandardScaler, and leave out extreme bandwidths and sample "
+            "weights."
         )

@@ -1,4 +1,4 @@
-"""Every bandwidth x mix x alpha, validated by the PNU risk; one factorisation per bandwidth and fold serves all."""
+"""Grid search over bandwidth x mix x alpha by the PNU risk, with one factorisation per bandwidth and fold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 
 from pnulearn._arrays import AnyArray
 from pnulearn._kernels.basis import Basis
-from pnulearn._learning.progress import Done, foretell, report_progress
+from pnulearn._learning.progress import Done, announce_duration, report_progress
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine import keep_freed_memory, map_in_threads
 from pnulearn._problem.folds import Split
@@ -24,13 +24,13 @@ from pnulearn._solvers.moments import Moments
 from pnulearn.metrics._variance import LAPLACE_ROWS
 
 ROW_CHUNK = 4096
-PROBE_FROM = 500  # models; fewer are not worth an estimate
+PROBE_FROM = 500  # models; the duration is predicted for larger grids only
 SCORES_KEPT = 2**18  # two megabytes for a bandwidth and fold
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows to learn from, the candidates, and how to judge: by splits of these rows or by a held-out set."""
+    """The training rows, the candidates, and how to validate them: by splits of these rows or on a held-out set."""
 
     samples: Samples
     prior: AnyArray
@@ -41,9 +41,9 @@ class Problem:
     squash: Callable[[AnyArray], AnyArray] | None = None
     splits: Sequence[Split] = ()
     held_out: Samples | None = None
-    quadratic: bool = False  # whether the loss is, so that moments are all it needs to know
-    tossed: tuple[int, ...] = ()  # classes no split holds out
-    leave_out: Callable[[Training], tuple[AnyArray, Candidates]] | None = None  # each row by models learnt without it
+    quadratic: bool = False  # whether the loss is quadratic, so that moments are sufficient
+    never_validated: tuple[int, ...] = ()  # classes that no split holds out
+    leave_out: Callable[[Training], tuple[AnyArray, Candidates]] | None = None  # leave-one-out scores and final fit
 
     @cached_property
     def prepared(self) -> AnyArray:
@@ -62,7 +62,7 @@ class Problem:
 
     @property
     def holds_each_row_out_once(self) -> bool:
-        """Whether splits part the rows into folds, each of which is judged by all the others."""
+        """Whether the test sets partition the rows and each training set is the rest."""
         n = len(self.samples.codes)
         tested = np.bincount(np.concatenate([np.arange(0), *(test for _, test in self.splits)]), minlength=n)
         return bool((tested == 1).all()) and all(len(train) + len(test) == n for train, test in self.splits)
@@ -74,9 +74,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class ValidatedSplit:
-    """One bandwidth on one split: the tally, and either all scores of the rows held out or the fitted candidates.
+    """One bandwidth on one split: the tally, and either the scores of the held-out rows or the fitted candidates.
 
-    Scores of few rows take less room than the candidates; without the latter, memory is used again and stays warm.
+    If there are few held-out rows, their scores take less memory than the candidates, which are then dropped.
     """
 
     tally: Tally
@@ -84,7 +84,7 @@ class ValidatedSplit:
     fit: Candidates | None
 
     def mixed_scores(self, weight: AnyArray, features: AnyArray) -> AnyArray:
-        """Σ weight (C, J) × scores of the rows held out, which have these features: shape (K, n)."""
+        """Scores (K, n) of the held-out rows, averaged over candidates with `weight` (C, J)."""
         if self.scores is not None:
             return np.tensordot(self.scores, weight, axes=((1, 2), (0, 1)))
         assert self.fit is not None
@@ -94,11 +94,11 @@ class ValidatedSplit:
 
 @dataclass(frozen=True)
 class Explored:
-    """One bandwidth after validation: its coordinates and what was found on every split."""
+    """One bandwidth after validation: its coordinates and the result of every split."""
 
     reduced: Reduced
     judged: list[ValidatedSplit]
-    final: Candidates | None = None  # learnt from all rows, where judging led to it
+    final: Candidates | None = None  # fitted on all rows, if validation computed them anyway
 
     @property
     def tally(self) -> Tally | None:
@@ -115,17 +115,17 @@ class Explored:
 class Model:
     """The chosen function g = Σ over bandwidths of φ′coef + intercept: coef (K, used, b), intercept (K,)."""
 
-    used: AnyArray  # numbers of the bandwidths that have any weight
+    used: AnyArray  # indices of the bandwidths of nonzero weight
     coef: AnyArray
     intercept: AnyArray
     validation_scores: AnyArray  # (K, n): out-of-fold, or on the held-out rows; NaN where a row was never held out
-    judging_scores: AnyArray | None = None  # the same by candidates weighed without the row's own fold
-    tossed: tuple[int, ...] = ()  # classes with labelled rows none of which could be held out
-    lacks_one: bool = False  # whether rows were scored by models that lack them alone, not a fold
+    judging_scores: AnyArray | None = None  # the same with candidate weights from the other folds only
+    never_validated: tuple[int, ...] = ()  # classes with labelled rows none of which could be held out
+    leave_one_out: bool = False  # whether rows were scored by leave-one-out rather than k-fold
 
 
 class SearchBackend(Protocol):
-    """A way to search the candidates of a problem: all validated first, then put together as their weights say."""
+    """A search of a problem's candidates: `explore` validates all, `assemble` averages them by their weights."""
 
     @property
     def problem(self) -> Problem: ...
@@ -137,7 +137,7 @@ class SearchBackend(Protocol):
 
 @dataclass(frozen=True)
 class RowSearch:
-    """The candidates of a problem, with the features of all rows in memory."""
+    """Search backend that keeps the features of all rows in memory."""
 
     problem: Problem
     n_jobs: int | None = None
@@ -150,20 +150,20 @@ class RowSearch:
         bandwidths, folds = range(len(problem.basis.bandwidths)), range(problem.n_folds)
         done = report_progress(len(bandwidths) * (1 if problem.leave_out else len(folds)), "grids solved", self.verbose)
         if problem.leave_out:
-            return map_in_threads(_explore_left_out, [(problem, index, done) for index in bandwidths], n_jobs)
+            return map_in_threads(_explore_leave_one_out, [(problem, index, done) for index in bandwidths], n_jobs)
         places = map_in_threads(_prepare, [(problem, index) for index in bandwidths], n_jobs)
         if done and folds and not problem.quadratic:
-            _foretell(problem, places, n_jobs, self.verbose)
-        judged = map_in_threads(_judge, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
+            _predict_duration(problem, places, n_jobs, self.verbose)
+        judged = map_in_threads(_validate, [(problem, place, fold, done) for place in places for fold in folds], n_jobs)
         return [
             Explored(place.reduced, judged[index * len(folds) : (index + 1) * len(folds)])
             for index, place in enumerate(places)
         ]
 
     def assemble(self, explored: list[Explored], weight: AnyArray, fold_weights: Sequence[AnyArray] = ()) -> Model:
-        """The weighted sum of all candidates, as one coefficient vector per bandwidth that has any weight.
+        """The weighted sum of all candidates: one coefficient vector per bandwidth of nonzero weight.
 
-        `fold_weights` are the candidates' weights that each fold is judged with, where they differ from `weight`.
+        `fold_weights` are the candidate weights with which each fold is evaluated, if they differ from `weight`.
         """
         problem = self.problem
         bandwidths = np.flatnonzero(weight.any(axis=(1, 2)))
@@ -175,13 +175,13 @@ class RowSearch:
             np.sum(intercepts, axis=0),
             np.sum(scores, axis=0),
             _judging_scores(problem, explored, fold_weights) if len(fold_weights) else None,
-            problem.tossed,
+            problem.never_validated,
             problem.leave_out is not None,
         )
 
 
 def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Sequence[AnyArray]) -> AnyArray:
-    """Out-of-fold scores (K, n) of the candidates as they are weighed for each fold; NaN for rows never held out."""
+    """Out-of-fold scores (K, n) with the candidate weights of each fold; NaN for rows never held out."""
     n_outputs = 1 if len(problem.prior) == 2 else len(problem.prior)
     scores = np.full((n_outputs, len(problem.samples.codes)), np.nan)
     for fold, (weight, (_, test)) in enumerate(zip(fold_weights, problem.splits, strict=True)):
@@ -194,15 +194,15 @@ def _judging_scores(problem: Problem, explored: list[Explored], fold_weights: Se
 
 @dataclass(frozen=True)
 class _Place:
-    """What the folds of one bandwidth share: its coordinates, and U's moments in every fold where they are cheap."""
+    """Data shared by the folds of one bandwidth: its coordinates, and U's moments for every fold if they are cheap."""
 
     index: int
     reduced: Reduced
     moments: list[Moments | None]
 
 
-def _foretell(problem: Problem, places: list[_Place], n_jobs: int | None, verbose: int) -> None:
-    """Say how long models that are solved one by one will take, from those of one mix in the middle."""
+def _predict_duration(problem: Problem, places: list[_Place], n_jobs: int | None, verbose: int) -> None:
+    """Report the expected duration of an iterative search, measured on the models of one mix."""
     n_models = len(problem.mixes) * len(problem.alphas) * len(places) * problem.n_folds
     if n_models <= PROBE_FROM:
         return
@@ -214,9 +214,9 @@ def _foretell(problem: Problem, places: list[_Place], n_jobs: int | None, verbos
     problem.solve(some)
     seconds = (time.perf_counter() - start) / len(problem.alphas) * n_models / effective_n_jobs(n_jobs)
     advice = (
-        "loss='squared' is many times faster; fewer values of mix, alpha and bandwidth take less, and so do centers."
+        "loss='squared' is many times faster; fewer values of mix, alpha and bandwidth, or fewer centers, help too."
     )
-    foretell(seconds, f"{n_models:,} models of {len(train):,} rows", advice, verbose)
+    announce_duration(seconds, f"{n_models:,} models of {len(train):,} rows", advice, verbose)
 
 
 def _prepare(problem: Problem, index: int) -> _Place:
@@ -224,8 +224,8 @@ def _prepare(problem: Problem, index: int) -> _Place:
     return _Place(index, reduced, _fold_moments(problem, reduced.coordinates))
 
 
-def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> ValidatedSplit:
-    """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the rows held out."""
+def _validate(problem: Problem, place: _Place, fold: int, done: Done | None) -> ValidatedSplit:
+    """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the held-out rows."""
     reduced = place.reduced
     if problem.held_out is not None:
         fit = problem.solve(_training(problem, reduced, np.arange(len(reduced.coordinates))))
@@ -239,14 +239,14 @@ def _judge(problem: Problem, place: _Place, fold: int, done: Done | None) -> Val
         fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
         products = reduced.products_of(test, train)
         tally, scores = _tally(fit, reduced.coordinates[test], problem.groups[test], problem.squash, products)
-        judged = ValidatedSplit(_toss(problem, tally), scores, fit if scores is None else None)
+        judged = ValidatedSplit(_add_pseudo_observations(problem, tally), scores, fit if scores is None else None)
     if done:
         done()
     return judged
 
 
-def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explored:
-    """One bandwidth, every row judged by models that lack that row alone; splits say whose choice a row may judge."""
+def _explore_leave_one_out(problem: Problem, index: int, done: Done | None) -> Explored:
+    """One bandwidth validated by leave-one-out; results are tallied by fold to weight candidates without a fold."""
     assert problem.leave_out is not None
     reduced = reduce_features(problem.basis.features(problem.prepared, index))
     scores, final = problem.leave_out(_training(problem, reduced, np.arange(len(reduced.coordinates))))
@@ -254,15 +254,21 @@ def _explore_left_out(problem: Problem, index: int, done: Done | None) -> Explor
     for _, test in problem.splits:
         own = scores[..., test]
         tally = Tally.of(own, problem.groups[test], problem.squash)
-        judged.append(ValidatedSplit(_toss(problem, tally) if problem.tossed else tally, own, None))
+        judged.append(
+            ValidatedSplit(_add_pseudo_observations(problem, tally) if problem.never_validated else tally, own, None)
+        )
     if done:
         done()
     return Explored(reduced, judged, final)
 
 
-def _toss(problem: Problem, tally: Tally) -> Tally:
-    """With a coin for the classes that no split holds out."""
-    return tally.toss(problem.tossed, LAPLACE_ROWS / problem.n_folds) if problem.tossed else tally
+def _add_pseudo_observations(problem: Problem, tally: Tally) -> Tally:
+    """Add pseudo-observations at chance level for the classes that no split holds out."""
+    return (
+        tally.with_pseudo_observations(problem.never_validated, LAPLACE_ROWS / problem.n_folds)
+        if problem.never_validated
+        else tally
+    )
 
 
 def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> AnyArray:
@@ -272,7 +278,7 @@ def _held_out_features(problem: Problem, reduced: Reduced, index: int) -> AnyArr
 def _assemble_bandwidth(
     problem: Problem, result: Explored, index: int, weight: AnyArray
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Coefficients (K, b) and intercepts (K,) from all rows, and validation scores (K, n) of this bandwidth's part."""
+    """Coefficients (K, b), intercepts (K,) from all rows, and this bandwidth's part of the validation scores (K, n)."""
     Z = result.reduced.coordinates
     if problem.held_out is not None:
         fit = result.judged[0].fit
@@ -311,7 +317,7 @@ def _training(problem: Problem, reduced: Reduced, rows: AnyArray, moments: Momen
 
 
 def _fold_moments(problem: Problem, Z: AnyArray) -> list[Moments | None]:
-    """U's moments for every training fold, as the total less the fold, where U has more rows than Z has columns."""
+    """U's moments for every training fold (total minus fold), if U has at least twice as many rows as Z columns."""
     samples, population = problem.samples, problem.samples.population
     partition = all(len(train) + len(test) == len(Z) for train, test in problem.splits)
     if len(population) < 2 * Z.shape[1] or not partition or not problem.splits:
@@ -332,7 +338,7 @@ def _tally(
     squash: Callable[[AnyArray], AnyArray] | None,
     products: AnyArray | None = None,
 ) -> tuple[Tally, AnyArray | None]:
-    """The tally of all candidates on these rows, and their scores (K, C, J, n) if that is not too many numbers."""
+    """The tally of all candidates on these rows, and their scores (K, C, J, n) unless that array is too large."""
     if len(features) <= ROW_CHUNK:
         scores = fit.scores(features, products)
         return Tally.of(scores, groups, squash), scores if scores.size <= SCORES_KEPT else None

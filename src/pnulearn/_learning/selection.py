@@ -1,4 +1,4 @@
-"""From sums over validation rows to risks, and to weights: the best candidate, or all by how well they did."""
+"""Validation risks from sums over held-out rows, and candidate weights: the best candidate or a weighted average."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from pnulearn.risks import pnu_table
 from pnulearn.theory import forced_mix, least_variance_mix
 
 NEGLIGIBLE = 1e-3
-TIED_DIGITS = 9  # risks and weights that agree to so many digits are equal: the rest differs between processors
+TIED_DIGITS = 9  # risks and weights are compared after rounding, since last digits differ between processors
 
-SHOWN = 10  # candidates in a notebook
-TIED = 1e-7  # of the root mean square of a candidate's scores: closer scores are not told apart
+SHOWN = 10  # candidates shown in a notebook
+TIED = 1e-7  # relative to the root mean square of a candidate's scores: closer scores count as ties
 
 
 @dataclass(frozen=True)
 class SearchTable:
     """Every candidate with its validation results; `values` names the axes of the arrays and the values along each.
 
-    zero_one and squared are PNU risks of these losses (NaN if nothing was judged), weight is the candidate's part in
-    the final model. `columns` says of every bandwidth what the columns were to it, unless all took them as given.
+    zero_one and squared are PNU risks of these losses (NaN if not computed), weight is the candidate's weight in the
+    final model. `columns` is the representation of the columns for every bandwidth ("given" or "ranks"), or None if
+    all bandwidths use the columns as given.
     """
 
     values: dict[str, AnyArray]
@@ -48,7 +49,7 @@ class SearchTable:
 
     @property
     def best(self) -> tuple[int, ...]:
-        """Place of the candidate with the largest weight; the first of those that tie up to rounding."""
+        """Index of the candidate with the largest weight; the first among ties up to rounding."""
         largest = np.round(self.weight / self.weight.max(), TIED_DIGITS)
         return tuple(map(int, np.unravel_index(int(np.argmax(largest)), self.weight.shape)))
 
@@ -72,13 +73,13 @@ class SearchTable:
 def best_candidate(
     zero_one: AnyArray, squared: AnyArray, n_labels: float, *, alphas: AnyArray, mixes: AnyArray, tie_break: str
 ) -> AnyArray:
-    """All weight on the least zero-one risk.
+    """Weight 1 for the candidate of least zero-one risk, 0 for the others.
 
-    Few validation labels make ties the rule. tie_break="risk" settles them by the squared-loss risk, then the larger
-    alpha, then the smaller |mix|; "first" takes the first with bandwidths slowest, then alphas, then mixes, as the
-    first author's public code does.
+    With few validation labels ties are frequent. tie_break="risk" breaks them by the squared-loss risk, then the larger
+    alpha, then the smaller |mix|. tie_break="first" takes the first in the order bandwidth (slowest), alpha, mix, as
+    in the first author's public code.
     """
-    zero_one, squared = np.round(zero_one, TIED_DIGITS), np.round(squared, TIED_DIGITS)  # last bits must not decide
+    zero_one, squared = np.round(zero_one, TIED_DIGITS), np.round(squared, TIED_DIGITS)  # ignore rounding errors
     if tie_break == "first":
         by_alpha = zero_one.swapaxes(1, 2)
         bandwidth, alpha, mix = np.unravel_index(int(np.argmin(by_alpha)), by_alpha.shape)
@@ -96,10 +97,10 @@ def best_candidate(
 def average_weights(zero_one: AnyArray, squared: AnyArray, n_labels: float, *, shares: AnyArray) -> AnyArray:
     """Gibbs weights exp(−n (zero-one risk + squared risk)) with n the effective number of validation labels.
 
-    The inverse temperature n is that of PAC-Bayesian aggregation: few labels spread the weight over all candidates
-    that cannot be told apart, many labels concentrate it on the best. The zero-one risk is what counts; the squared
-    risk tells candidates apart where the zero-one risk ties. Before seeing any label, unlabelled data is as likely to
-    help as not: candidates whose `shares` of it is zero have half of the weight between them.
+    The inverse temperature n is that of PAC-Bayesian aggregation: with few labels the weight is spread over many
+    candidates, with many labels it concentrates on the best. The zero-one risk is the target; the squared risk
+    separates candidates of equal zero-one risk. The prior weight of the purely supervised candidates, whose `shares`
+    of unlabelled data are zero, is 1/2 in total.
     """
     energy = n_labels * (zero_one + squared)
     supervised = shares == 0
@@ -113,12 +114,13 @@ def average_weights(zero_one: AnyArray, squared: AnyArray, n_labels: float, *, s
 
 @dataclass(frozen=True)
 class Tally:
-    """Weighted sums per group of validation rows, the last axis running over classes and then the population.
+    """Weighted sums per group of validation rows; the last axis is the classes, then the population.
 
-    Counts are pooled over folds before any rate is formed, so a fold without negatives does no harm.
+    Sums are pooled over folds before rates are computed, so a fold may lack a class.
 
-    positive : of the zero-one vote for each output, shape (K, C, J, groups); K is 1 for two classes.
-    first, second : of g and g², where g may have been squashed to [−1, 1].
+    weight : sum of weights, shape (groups,).
+    positive : sum of the zero-one votes for each output, shape (K, C, J, groups); K is 1 for two classes.
+    first, second : sums of g and g², where g may have been squashed to [−1, 1].
     """
 
     weight: AnyArray
@@ -140,10 +142,10 @@ class Tally:
             self.second + other.second,
         )
 
-    def toss(self, classes: Sequence[int], n_rows: float) -> Tally:
-        """With so many imagined rows of classes that cannot be held out: a coin decides them.
+    def with_pseudo_observations(self, classes: Sequence[int], n_rows: float) -> Tally:
+        """Replace classes that cannot be held out by `n_rows` pseudo-observations that are classified at chance level.
 
-        They score on either side of zero, as far from it as the population does.
+        Their mean score is 0 and their mean squared score is that of the population.
         """
         groups = np.isin(np.arange(len(self.weight)), classes)
         spread = n_rows * self._means(self.second)[..., -1:]
@@ -166,7 +168,10 @@ class Tally:
         return self._risk(prior, (1 - 2 * g + g2) / 4, (1 + 2 * g + g2) / 4)
 
     def effective_labels(self, prior: AnyArray) -> float:
-        """The number n of labels drawn from the population that would fix the PN risk as well: 1 / Σ θ_c² / n_c."""
+        """Effective number of labels, 1 / Σ_c (θ_c² / n_c).
+
+        A sample of this size drawn from the population would estimate the PN risk with the same variance.
+        """
         seen = self.weight[:-1] > 0
         return float(1 / np.sum(prior[seen] ** 2 / self.weight[:-1][seen])) if seen.any() else 0.0
 
@@ -174,7 +179,7 @@ class Tally:
         return sums / np.where(self.weight > 0, self.weight, 1.0)
 
     def _risk(self, prior: AnyArray, loss: AnyArray, loss_of_minus: AnyArray) -> AnyArray:
-        """One PNU risk per output, with all other classes as its negatives; each error of K outputs counts twice."""
+        """Sum of one-versus-rest PNU risks over outputs; halved for K > 1, where each error counts for two outputs."""
         total = np.zeros(loss.shape[1:-1])
         for k, own in enumerate([1] if len(loss) == 1 else range(len(prior))):
             others = np.arange(len(prior)) != own
@@ -187,7 +192,7 @@ class Tally:
 
 
 def validation_mix(prior: AnyArray, n_labeled: AnyArray, n_population: float, own: int = 1) -> float:
-    """η of least variance for equal variances of the loss in P, N and U; ±1 if a class has no rows.
+    """The η of least variance if the loss has equal variances in P, N and U; ±1 if a class has no rows.
 
     >>> validation_mix(np.array([0.7, 0.3]), np.array([10, 10]), 0), validation_mix(np.array([0.5, 0.5]), [5, 5], 9)
     (0.0, 0.0)
@@ -212,9 +217,9 @@ def membership(codes: AnyArray, weight: AnyArray, n_classes: int, population: An
 
 
 def _votes(scores: AnyArray) -> AnyArray:
-    """1 where the output's class is predicted; classes whose scores tie up to rounding share the vote.
+    """1 if the output's class is predicted; classes whose scores tie up to rounding share the vote.
 
-    A score that is zero but for rounding has the sign of the machine's last bit, which must not choose a model.
+    Without the tolerance, rounding errors of scores near zero would influence the choice of a model.
     """
     close = TIED * np.sqrt(np.mean(np.square(scores), axis=-1, keepdims=True))
     if len(scores) == 1:

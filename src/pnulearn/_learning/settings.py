@@ -1,4 +1,4 @@
-"""The parameters of a classifier, checked and resolved: all that learning has to know of them."""
+"""Validated and resolved parameters of a classifier."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._scored_rows import read_costs
 
-AUTO = "auto"  # of cv: leave one row out after the other where that has a closed form, else FOLDS folds
+AUTO = "auto"  # value of cv: leave-one-out if it has a closed form, else FOLDS folds
 FOLDS = 5
 CHOICES = {
     "risk": ("pnu", "punu", "pn", "pu", "nu"),
@@ -33,19 +33,19 @@ CHOICES = {
     "selection": ("average", "best"),
     "tie_break": ("risk", "first"),
 }
-# Of the default mixes and alphas, where models are solved one by one: five mixes in the middle of a fifth of them each,
-# since pure PU and NU would stand for more than themselves, and every second alpha.
+# Subset of the default mixes and alphas for losses whose models are solved one by one: five mixes, each the middle of a
+# fifth of the grid (the ends, pure PU and NU, would get too much weight), and every second alpha.
 COARSE = slice(2, None, 4), slice(None, None, 2)
 NEEDS = {"pn": "PN", "pu": "PU", "nu": "NU", "punu": "PNU", "pnu": "PNU"}
 WORDS = {"P": "positive", "N": "negative", "U": "unlabelled"}
-ALWAYS_FREE = 2**25  # bytes that are not worth asking for: 32 MB
+ALWAYS_FREE = 2**25  # bytes, 32 MB; smaller requests are not checked against the free memory
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
     """The parameters of `PNUClassifier`, with the loss, the penalties and the seed resolved.
 
-    They are plain values that can be sent elsewhere; whoever learns from them knows no classifier.
+    They are plain values that can be pickled; the fitting functions do not depend on the classifier.
     """
 
     risk: str
@@ -71,7 +71,7 @@ class Settings:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], seed: int | None = None) -> Settings:
-        """From `get_params(deep=False)`; a seed that is given is used instead of drawing one from random_state.
+        """From `get_params(deep=False)`; a given seed replaces the one drawn from random_state.
 
         >>> from pnulearn import PNUClassifier
         >>> Settings.of(PNUClassifier(alpha=0.1, random_state=0).get_params(deep=False)).alphas
@@ -91,10 +91,10 @@ class Settings:
         return cls(**rest, loss=loss, alphas=alphas, seed=seed, costs=costs, thins=thins)
 
     def for_risk(self, risk: str) -> Settings:
-        """With a coarse grid of mixes and alphas where every model of it is solved on its own.
+        """With a coarse grid of mixes and alphas if models are solved one by one (losses that are not quadratic).
 
-        Neighbours are much alike and share their weight, so that the average of an eighth of them is as good
-        (results/coarse-grid.md). Whoever names a mix or an alpha, or asks for the best candidate, gets the whole grid.
+        Neighbouring candidates are similar, so averaging an eighth of them is as accurate (results/coarse-grid.md).
+        The whole grid is used if mix or alpha is given or selection="best".
         """
         mixes = Mixes.of(risk, self.mix).values
         if not self.thins or len(mixes) == 1:
@@ -103,26 +103,26 @@ class Settings:
 
     @property
     def leaves_one_out(self) -> bool:
-        """Whether rows are to be left out one by one where that has a closed form."""
+        """Whether leave-one-out is used if it has a closed form (cv="auto")."""
         return isinstance(self.cv, str)
 
     @property
     def counts_folds(self) -> bool:
-        """Whether rows are to be dealt into folds here, rather than by a splitter or pairs of row numbers."""
+        """Whether cv is "auto" or a number of folds, rather than a splitter or an iterable of (train, test) indices."""
         return isinstance(self.cv, str | numbers.Integral)
 
     @property
     def n_folds(self) -> int:
-        """The number of folds where rows are dealt into folds."""
+        """The number of folds if `counts_folds`."""
         return FOLDS if isinstance(self.cv, str) else int(self.cv)
 
     @property
     def folds(self) -> Any:
-        """The number of folds, or what was given instead of one."""
+        """The number of folds, or the given splitter or splits."""
         return self.n_folds if self.counts_folds else self.cv
 
     def refuse_beyond_one_pass(self) -> None:
-        """Refuse what cannot be learnt from sums."""
+        """Raise ValueError for settings that one-pass learning does not support."""
         if not self.loss.one_pass:
             raise ValueError(
                 f"loss={self.loss.name!r} needs all rows at once. In one pass only loss='squared' can be learnt."
@@ -137,16 +137,16 @@ class Settings:
 
 
 def refuse_ranks_in_one_pass(columns: str) -> None:
-    """Ranks cannot be added up."""
+    """Raise ValueError if columns are to be ranked: ranks need all rows at once."""
     if columns != GIVEN:
         raise ValueError(
             f"columns={columns!r} needs all rows at once, to rank them. To learn batch by batch or from files pass "
-            "columns='given', and bring skewed columns to a common scale before, e.g. by their logarithms."
+            "columns='given', and transform skewed columns first, e.g. by their logarithm."
         )
 
 
 def _check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that cannot mean anything, each with what would."""
+    """Raise an error for invalid parameters."""
     for name, allowed in CHOICES.items():
         if not isinstance(parameters[name], str) or parameters[name] not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {parameters[name]!r}.")
@@ -173,7 +173,7 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
 
 
 def _check_centers(centers: Any) -> None:
-    """What is neither a word nor a whole number must be a table of numbers; its shape is checked against X."""
+    """Raise TypeError unless centers is a string, an integer or a 2-D array; its shape is checked against X later."""
     if isinstance(centers, str | numbers.Integral):
         return
     try:
@@ -188,10 +188,10 @@ def _check_centers(centers: Any) -> None:
 
 
 def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> str:
-    """The risk asked for, or the one that the rows at hand allow, with a warning that says so."""
+    """The requested risk, or with a warning one that the available rows allow."""
     present = {"U"} if len(samples.unlabeled) else set()
     if samples.n_classes > 2:
-        present |= {"P", "N"}  # which stand for all classes
+        present |= {"P", "N"}  # one-versus-rest: both exist for every class
     else:
         present.update(np.array(["N", "P"])[samples.counts > 0].tolist())
     if set(NEEDS[risk]) <= present:
@@ -205,9 +205,9 @@ def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> s
             f"{count:g} of class {name!r}" for name, count in zip(classes.tolist(), samples.counts, strict=True)
         )
         raise ValueError(
-            f"risk={risk!r} needs {missing} rows, and nothing else can be learnt either: one class alone ({found}, no "
-            "unlabelled rows) does not make a classifier. Add rows of the other class or unlabelled rows; if a value "
-            "in y marks unlabelled rows, name it with unlabeled=..."
+            f"risk={risk!r} needs {missing} rows, and no other risk can be used either: there is one class alone "
+            f"({found}, no unlabelled rows). Add rows of the other class or unlabelled rows; if a value in y marks "
+            "unlabelled rows, pass it as unlabeled=..."
         )
     if mix is not None:
         raise ValueError(
@@ -226,7 +226,7 @@ def feasible_risk(risk: str, mix: Any, samples: Samples, classes: AnyArray) -> s
 
 
 def refuse_if_too_large(needed: int, what: str, basis: Basis) -> None:
-    """Stop before any work rather than in the middle of it, when memory is exhausted."""
+    """Raise MemoryError before the fit starts if it needs more than 80 % of the free memory."""
     if needed <= ALWAYS_FREE:
         return
     memory = free_memory()

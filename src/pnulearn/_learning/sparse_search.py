@@ -1,4 +1,4 @@
-"""The search over sparse rows of a linear model, which are never made dense."""
+"""Candidate search for a linear model on sparse X, which is never made dense."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ROWS_AT_ONCE = 4096
 
 
 def sparse_memory(samples: Samples, n_points: int) -> int:
-    """Bytes that the solutions of a fold and their neighbours take: a number for each row, not for each column."""
+    """Bytes for the dual solutions and work arrays of one fold: proportional to rows, not to columns."""
     return 8 * 12 * n_points * len(samples.codes)
 
 
 class SparseSearch:
-    """The candidates of a problem by conjugate gradients on its rows; see `_solvers.sparse_ridge`."""
+    """Search backend by conjugate gradients in the dual; see `_solvers.sparse_ridge`."""
 
     def __init__(self, problem: Problem, n_jobs: int | None = None, verbose: int = 0):
         self.problem, self.n_jobs = problem, n_jobs
@@ -55,7 +55,7 @@ class SparseSearch:
         return Model(
             np.zeros(1, dtype=int),
             coef[:, None],
-            intercept + coef @ problem.basis.origin,  # of rows less the origin
+            intercept + coef @ problem.basis.origin,  # `Model` expects the intercept for rows minus the origin
             self._scores(fits, [weight] * problem.n_folds, len(coef)),
             judging,
         )
@@ -77,7 +77,7 @@ class SparseSearch:
         return np.arange(len(self.problem.samples.codes)) if self.problem.held_out else self.problem.splits[fold][0]
 
     def _held_out(self, fold: int) -> tuple[Samples, AnyArray]:
-        """The rows that judge a fold, and their numbers."""
+        """The rows that validate a fold, and their indices."""
         if self.problem.held_out is not None:
             return self.problem.held_out, np.arange(len(self.problem.held_out.codes))
         rows = self.problem.splits[fold][1]
@@ -99,7 +99,7 @@ class SparseSearch:
         )
 
     def _scores(self, fits: Fits, weights: Sequence[AnyArray], n_outputs: int) -> AnyArray:
-        """Scores (K, n) of rows held out, by the candidates as each fold has them; NaN where a row never was."""
+        """Out-of-fold scores (K, n) with the candidate weights of each fold; NaN for rows never held out."""
         samples = self.problem.samples if self.problem.held_out is None else self.problem.held_out
         scores = np.full((n_outputs, len(samples.codes)), np.nan)
         for fold, (fit, weight) in enumerate(zip(fits.candidates, weights, strict=True)):
