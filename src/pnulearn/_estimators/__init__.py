@@ -1,1 +1,1 @@
-"""scikit-learn's contract around what was learnt."""
+"""Estimators with scikit-learn's interface."""

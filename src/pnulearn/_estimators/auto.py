@@ -234,9 +234,9 @@ class AutoPNU(PartiallyLabeledClassifier):
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
 
     def _fit_supervised(self, name: str, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
-        """Fitted to rows in an order that hangs on their content alone, with rounding taken out of them.
+        """Fit on rows in an order derived from their contents, with values equal up to rounding merged.
 
-        Trees cut between values that differ in the last digit, and sums of gradients hang on the order of rows.
+        Trees split between values that differ in the last digit, and sums of gradients depend on the order of rows.
         """
         folds = FOLDS if isinstance(self.cv, str) else own_splits(self.cv, rows.codes, order) or self.cv
         model = PriorAdjusted(SUPERVISED[name](common["random_state"]), cv=folds, **common)
@@ -268,7 +268,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         self._judge(rows, found, cross)
 
     def _judge(self, rows: Samples, found: AnyArray | None, cross: AnyArray | None) -> None:
-        """What held-out scores (K, n) say of the average."""
+        """Set risk_, decisions_ and prior_doubt_ of the average from held-out scores (K, n)."""
         self.risk_ = self.decisions_ = self.prior_doubt_ = None
         nowhere = np.full((1 if rows.n_classes == 2 else rows.n_classes, len(rows.codes)), np.nan)
         found, cross = (nowhere if scores is None else scores for scores in (found, cross))
@@ -314,7 +314,7 @@ def _held_out_shares(model: Any, rows: Samples) -> AnyArray | None:
     if isinstance(model, PNUClassifier):
         judged = ~np.isnan(scores) if scores.ndim == 1 else ~np.isnan(scores[:, 0])
         shares = np.full((len(rows.codes), rows.n_classes), np.nan)
-        counted = np.flatnonzero(rows.weight)  # to PNU a row of weight zero is as good as absent
+        counted = np.flatnonzero(rows.weight)  # PNUClassifier drops rows of weight zero
         shares[counted[judged]] = probabilities(scores[judged], model.calibration_)
     else:
         shares = np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else np.exp(scores)

@@ -77,10 +77,10 @@ class PNUClassifier(PartiallyLabeledClassifier):
         so the seed, have no part in the model. Elsewhere it is 5 folds. Or a number of folds, a scikit-learn splitter,
         or pairs of row numbers.
     sampling
-        were the labelled rows drawn at random from the population? "random" says yes: then all rows stand for it, and
-        how many labels of each class there are tells the prior. "by_class" says no or not known: labels may have been
-        gathered by class, and the unlabelled rows alone stand for the population. The literature calls the first a
-        single training set and the second case-control; "single_set" and "case_control" are taken, too.
+        how labelled rows were drawn. "random": at random from the population; all rows then represent it, and the
+        class counts of the labels estimate the prior. "by_class": by class, or unknown; only the unlabelled rows then
+        represent the population. The literature calls these single training set and case-control; "single_set" and
+        "case_control" are accepted, too.
     unlabeled
         the value in y that marks unlabelled rows; missing values always do.
     pos_label
@@ -104,7 +104,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     prior_
         the prior used; `prior_interval_` its 90 % interval, `prior_estimate_` its whole distribution.
     prior_doubt_
-        what speaks against a prior that was given, or None.
+        a message if held-out scores contradict the given prior, or None.
     mix_, alpha_, bandwidth_, columns_
         the best candidate's values.
     search_

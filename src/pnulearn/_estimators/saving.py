@@ -48,7 +48,7 @@ def restore(kind: type[Model], content: dict[str, Any]) -> Model:
 
 
 def warn_of_other_scikit_learn(what: str, saved_with: str) -> None:
-    """scikit-learn promises nothing of models that another of its versions fitted."""
+    """Warn if the model was saved with another version of scikit-learn, which does not guarantee compatibility."""
     if saved_with != version("scikit-learn"):
         warnings.warn(
             f"This {what} was saved with scikit-learn {saved_with} and is used with {version('scikit-learn')}: compare "
