@@ -131,7 +131,7 @@ def estimate_rise(
 
 
 def _gaps(costs: AnyArray, labels: Labels, before: AnyArray, after: AnyArray) -> list[tuple[AnyArray, AnyArray]]:
-    """For every non-empty group: contributions of its rows to the difference, and those of unlabelled rows at its costs."""
+    """For every non-empty group: contributions of its rows to the difference, and of U at the same costs."""
     unlabeled = labels.codes < 0
     groups = [(cost, labels.codes == code) for code, cost in zip([*range(len(labels.classes)), -1], costs, strict=True)]
     return [

@@ -311,8 +311,9 @@ class PairSearch:
         zero_one, squared = np.where(finite, zero_one, np.inf), np.where(finite, squared, np.inf)
         n_labels = tallies[0].effective_labels
         if selection == "average":
-            alike = np.ones(len(self.mixes))  # uniform over mixes: if positives are rare, mix 0 should not get half of
-            the weight weight = average_weights(zero_one, squared, n_labels, shares=alike)
+            # Uniform over mixes: if positives are rare, mix 0 should not get half of the weight.
+            alike = np.ones(len(self.mixes))
+            weight = average_weights(zero_one, squared, n_labels, shares=alike)
         else:
             weight = best_candidate(zero_one, squared, n_labels, alphas=self.alphas, mixes=self.mixes, tie_break="risk")
         values = {"bandwidth": self.basis.bandwidths, "mix": self.mixes, "alpha": self.alphas}
