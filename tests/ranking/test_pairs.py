@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import pnu_auc
-from pnulearn.ranking._pairs import (
+from pnulearn.ranking import (
     HOPELESS,
     Moments,
     PairTally,
@@ -18,9 +18,9 @@ from pnulearn.ranking._pairs import (
     quadratic_risk,
     side_variances,
     smooth_risk,
+    solve_candidates,
     validation_mix,
 )
-from pnulearn.ranking._ranker import solve_candidates
 
 rng = np.random.default_rng(0)
 PRIOR = 0.3

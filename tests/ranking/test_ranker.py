@@ -9,8 +9,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from pnulearn.metrics._curves import count_beaten, pnu_auc
-from pnulearn.ranking import PNURanker
-from pnulearn.ranking._ranker import PairSearch
+from pnulearn.ranking import PairSearch, PNURanker
 
 rng = np.random.default_rng(1)
 N_LABELED, N, PRIOR = 30, 430, 0.1
@@ -78,7 +77,7 @@ def test_the_interval_allows_for_pairs_that_the_model_from_all_rows_turns_round(
             chosen.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pnulearn.ranking._ranker.PairSearch", Noted)
+        patch.setattr("pnulearn.ranking.PairSearch", Noted)
         model = PNURanker(**QUICK | {"selection": "best"}).fit(X, Y)
     search = chosen[0]
     final, turned, held_out = model.decision_function(X), [], np.zeros(N)

@@ -409,7 +409,7 @@ def auc_interval(value: float, stderr: float, n_labels: int, confidence: float) 
     """Logit interval of an AUC, widened to contain the estimate even if that lies outside [0, 1].
 
     The centre is clipped to at least one standard error, and at least 0.5 / n_labels, from 0 and 1, where the logit is
-    infinite. Same assumptions as `logit_interval`. Conservative near 1.
+    infinite. Same assumptions as `logit_interval`. Too low near 1.
     """
     edge = max(stderr, 0.5 / n_labels)
     low, high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)

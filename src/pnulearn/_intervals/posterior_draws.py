@@ -20,8 +20,8 @@ N_PRIORS = 25  # quantiles that represent an uncertain class prior
 N_SCORE_DRAWS, N_CONFUSION_DRAWS, N_DECISION_DRAWS = 1000, 2000, 4000
 MOST_THRESHOLDS = 200
 # The estimated best threshold is selected among many (winner's curse), so others are excluded only at a stricter level
-# than a single test needs. Coverage on phoneme and spambase, average and worst of 36 cells: 1/2 gives .95 and .6, 1/5
-# gives .98 and .83, 1/10 gives .99 and .93.
+# than a single test needs. Coverage on phoneme and spambase, overall and in the worst of 36: 1/2 gives .95 and .6,
+# 1/5 gives .98 and .83, 1/10 gives .99 and .93.
 STRICTER_LEVEL = 1 / 10
 ROUNDING = 1e-12
 
@@ -59,7 +59,7 @@ def bayesian_bootstrap(weight: AnyArray, n_bootstrap: int, rng: np.random.Genera
     A row of weight w counts as w copies: its draw is a Gamma(w) variable, the sum of w standard exponentials, and two
     random picks from it are the same copy with probability 1/w in the data and 2/(w + 1) in a replicate. Weights below
     one are not counts; they scale a single draw. Assumes independent rows. P, N and U are resampled separately, because
-    their sizes are fixed by design.
+    their sizes carry no information.
 
     References
     ----------

@@ -103,7 +103,8 @@ def pnu_risk(
         The positive class. Default: the larger label.
     sample_weight : array (rows,), optional
         Weights of the rows; only proportions matter. For rows sampled with known, unequal probabilities pass
-        1 / probability. Standard errors are valid even if weights and errors are correlated.
+        1 / probability. Standard errors are valid even if weights and errors are correlated, provided that both correct
+        and wrong predictions are observed.
     groups : array (rows,), optional
         Group of every row (a patient, a document), if rows of one group may be correlated. Standard errors and
         intervals then include the design effect of the groups.

@@ -25,7 +25,7 @@ class Suspects:
     label : array (n,)
         Their labels.
     doubt : array (n,)
-        Calibrated probability of the other class, given the score.
+        Probability of the other class, from a logistic calibration of the scores.
     """
 
     rows: IntArray

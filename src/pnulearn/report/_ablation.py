@@ -13,7 +13,7 @@ from pnulearn._estimators.auto import PNU, AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._problem.labels import Labels
-from pnulearn.inspection._importance import estimate_rise
+from pnulearn.inspection import estimate_rise
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.tables._model import Fitted
 

@@ -15,8 +15,16 @@ from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn._problem.folds import PNUStratifiedKFold
 from pnulearn._problem.labels import Labels
 from pnulearn._reader.dates import read_dates
-from pnulearn.inspection._effects import Effect, as_value, choose_rows, trace_effect
-from pnulearn.inspection._importance import ColumnImportance, Group, Scored, measure_importance
+from pnulearn.inspection import (
+    ColumnImportance,
+    Effect,
+    Group,
+    Scored,
+    as_value,
+    choose_rows,
+    measure_importance,
+    trace_effect,
+)
 from pnulearn.report._ablation import best_candidate
 from pnulearn.tables._model import Fitted
 

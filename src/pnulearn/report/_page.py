@@ -14,7 +14,7 @@ from pnulearn._extras import import_extra
 from pnulearn._files.outputs import REPORT, Output, check_outputs
 from pnulearn._files.writing import write_atomically
 from pnulearn._kernels.registry import KERNELS
-from pnulearn.inspection._importance import ColumnImportance
+from pnulearn.inspection import ColumnImportance
 from pnulearn.report._ablation import ALONE, Ablation
 from pnulearn.report._findings import PRICES, Findings, cheapest, investigate
 from pnulearn.report._rows import AT_RANDOM

@@ -1,9 +1,9 @@
-"""PNURanker: learns to rank positives above negatives from P, N and U."""
+"""PNURanker: learns a ranking by minimising the PNU estimate of the pairwise (AUC) risk."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,16 +33,194 @@ from pnulearn.metrics._curves import count_beaten, pnu_auc
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import resolve_prior
-from pnulearn.ranking._pairs import (
-    Moments,
-    PairTally,
-    is_possible,
-    pair_weights,
-    promising_mixes,
-    quadratic_risk,
-    smooth_risk,
-)
 from pnulearn.theory import forced_mix
+
+__all__ = ["PNURanker"]
+
+# Pairwise risks: mean loss over pairs whose first row should score above the second.
+
+P, N, U = 0, 1, 2
+PAIRS = ((P, N), (P, U), (U, N), (P, P), (N, N))
+
+
+def pair_weights(prior: float, mix: float) -> AnyArray:
+    """Weights of the five kinds of pairs in the PNU risk; they sum to one.
+
+    >>> pair_weights(0.5, 0.0).tolist(), pair_weights(0.25, -1.0).tolist()
+    ([1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 4.0, 0.0, -3.0])
+    """
+    pu, nu = max(mix, 0.0), max(-mix, 0.0)
+    against = 1 - prior
+    parts = [1 - pu - nu, pu / against, nu / prior, -pu * prior / against, -nu * against / prior]
+    return np.array(parts) + 0.0
+
+
+def count_pairs(sizes: Sequence[int]) -> AnyArray:
+    """How many pairs of every kind there are among samples of these sizes."""
+    return np.array([sizes[a] * (sizes[b] - (a == b)) for a, b in PAIRS], dtype=float)
+
+
+def is_possible(weights: AnyArray, sizes: Sequence[int]) -> bool:
+    """Whether every kind of pair that the risk needs can be formed."""
+    return bool((count_pairs(sizes)[weights != 0] > 0).all())
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean (b,) and mean square (b, b) of the features of a sample."""
+
+    size: int
+    mean: AnyArray
+    second: AnyArray
+
+    @classmethod
+    def of(cls, features: AnyArray) -> Moments:
+        size = len(features)
+        return cls(size, features.sum(axis=0) / max(size, 1), features.T @ features / max(size, 1))
+
+
+def quadratic_risk(samples: Sequence[Moments], weights: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """H and h with  risk(w) = (1 − 2 h'w + w'Hw) / 4  for g = φ'w and the squared loss (1 − m)² / 4."""
+    b = len(samples[0].mean)
+    H, h = np.zeros((b, b)), np.zeros(b)
+    for (first, second), weight in zip(PAIRS, weights, strict=True):
+        if not weight:
+            continue
+        A, B = samples[first], samples[second]
+        cross = np.outer(A.mean, B.mean)
+        scatter = A.second + B.second - cross - cross.T
+        if first == second:
+            scatter *= A.size / (A.size - 1)  # without the pairs of a row with itself, which differ by nothing
+        H += weight * scatter
+        h += weight * (A.mean - B.mean)
+    return H, h
+
+
+def smooth_risk(loss: Loss, scores: Sequence[AnyArray], weights: AnyArray) -> tuple[float, list[AnyArray]]:
+    """The risk of any loss from the scores of P, N and U, and its derivative in each of them."""
+    value, slopes = 0.0, [np.zeros(len(part)) for part in scores]
+    for (first, second), weight in zip(PAIRS, weights, strict=True):
+        if not weight:
+            continue
+        margin = scores[first][:, None] - scores[second]
+        cost, slope = loss(margin), loss.derivative(margin)
+        if first == second:
+            np.fill_diagonal(cost, 0.0)
+            np.fill_diagonal(slope, 0.0)
+        share = weight / count_pairs([len(part) for part in scores])[PAIRS.index((first, second))]
+        value += share * float(cost.sum())
+        slopes[first] += share * slope.sum(axis=1)
+        slopes[second] -= share * slope.sum(axis=0)
+    return value, slopes
+
+
+# Pairs of held-out rows, counted fold by fold: scores of different folds are never compared.
+
+SHARES = np.linspace(0.0, 0.8, 5)  # of pairs with U
+HOPELESS = 10.0  # times as much variance as the other side has
+
+
+@dataclass(frozen=True)
+class PairTally:
+    """Sums over pairs of all candidates (..., 5 kinds): of pairs not won, and of the squared loss."""
+
+    sizes: AnyArray
+    pairs: AnyArray
+    lost: AnyArray
+    squared: AnyArray
+
+    @classmethod
+    def of(cls, scores: AnyArray, samples: Sequence[AnyArray]) -> PairTally:
+        """From scores (..., rows) and the row numbers of P, N and U."""
+        parts = [scores[..., rows] for rows in samples]
+        sizes = np.array([len(rows) for rows in samples])
+        pairs = count_pairs(sizes.tolist())
+        squared = np.stack([_mean_square(parts[a], parts[b], a == b) for a, b in PAIRS], axis=-1)
+        return cls(sizes, pairs, _mean_lost(parts) * pairs, squared * pairs)
+
+    def __add__(self, other: PairTally) -> PairTally:
+        return PairTally(
+            self.sizes + other.sizes, self.pairs + other.pairs, self.lost + other.lost, self.squared + other.squared
+        )
+
+    def risks(self, prior: float) -> tuple[AnyArray, AnyArray]:
+        """The PNU risks of all candidates: 1 − AUC, and of the squared loss."""
+        weights = pair_weights(prior, validation_mix(prior, self.sizes))
+        shares = weights / np.where(self.pairs > 0, self.pairs, 1.0)
+        return self.lost @ shares, self.squared @ shares
+
+    @property
+    def effective_labels(self) -> float:
+        """The harmonic mean of the two numbers of labels; the one there is, if a class has none."""
+        labeled = self.sizes[:U][self.sizes[:U] > 0]
+        return float(len(labeled) / np.sum(1 / labeled)) if len(labeled) else 0.0
+
+
+def validation_mix(prior: float, sizes: AnyArray) -> float:
+    """η of least variance where rows of all samples vary alike and U is large; ±1 if only U takes a class's place.
+
+    >>> validation_mix(0.5, np.array([5, 5, 0])), round(validation_mix(0.1, np.array([5, 5, 100])), 3)
+    (0.0, 0.985)
+    """
+    n_positive, n_negative, n_unlabeled = (int(size) for size in sizes)
+    if not n_unlabeled:
+        return 0.0
+    if not n_negative or not n_positive:
+        return 1.0 if n_positive else -1.0
+    sides = side_variances(prior, sizes)
+    side = min(sides, key=lambda sign: sides[sign])
+    plain = 1 / (n_positive * n_negative)
+    mix = side * plain / (plain + sides[side])
+    return mix if is_possible(pair_weights(prior, mix), sizes.tolist()) else 0.0
+
+
+def promising_mixes(prior: float, sizes: AnyArray) -> AnyArray:
+    """The mixes to try: those with U in the place of a class, if that does not vary hopelessly beside the other side.
+
+    Where positives are rare, U is nearly N, and P little of what (P, U) has to be rid of.
+
+    >>> promising_mixes(0.05, np.array([15, 15, 500])).round(1).tolist()
+    [0.0, 0.2, 0.4, 0.6, 0.8]
+    >>> len(promising_mixes(0.5, np.array([15, 15, 500])))
+    9
+    """
+    sides = side_variances(prior, sizes)
+    least = min(sides.values())
+    return np.unique([side * SHARES + 0.0 for side, variance in sides.items() if variance <= HOPELESS * least])
+
+
+def side_variances(prior: float, sizes: AnyArray) -> dict[int, float]:
+    """How much PU (1) and NU (-1) vary where U is large: by the pairs within a class that are subtracted."""
+    n_positive, n_negative = (int(size) for size in sizes[:U])
+    odds = prior / (1 - prior)
+    return {
+        1: odds**2 / (n_positive * max(n_positive - 1, 0.5)),
+        -1: odds**-2 / (n_negative * max(n_negative - 1, 0.5)),
+    }
+
+
+def _mean_square(first: AnyArray, second: AnyArray, same: bool) -> AnyArray:
+    """The mean of (1 − (s − t))² / 4 over pairs of scores s and t."""
+    if not first.shape[-1] or not second.shape[-1] or (same and first.shape[-1] < 2):
+        return np.zeros(first.shape[:-1])
+    ahead = first.mean(axis=-1) - second.mean(axis=-1)
+    scatter = first.var(axis=-1) + second.var(axis=-1)
+    if same:
+        scatter = scatter * first.shape[-1] / (first.shape[-1] - 1)
+    return (np.square(1 - ahead) + scatter) / 4
+
+
+def _mean_lost(parts: Sequence[AnyArray]) -> AnyArray:
+    """Shares of pairs (..., 5) in which the first does not score above the second, ties counting a half."""
+    lost = np.full((*parts[0].shape[:-1], len(PAIRS)), 0.5)  # a row against others of its sample
+    for kind, (first, second) in enumerate(((P, N), (P, U), (U, N))):
+        if parts[first].shape[-1] and parts[second].shape[-1]:
+            for place in np.ndindex(parts[0].shape[:-1]):
+                lost[(*place, kind)] = 1 - count_beaten(parts[first][place], parts[second][place]).mean()
+    return lost
+
+
+# Search over candidates.
 
 # Coefficients of every mix and penalty on one sample of rows.
 
@@ -129,11 +307,12 @@ class PairSearch:
         zero_one, squared = (np.stack(parts) for parts in zip(*(t.risks(self.prior) for t in tallies), strict=True))
         finite = np.isfinite(squared)
         if not finite.any():
-            raise ValueError("No candidate has a minimum: pass a greater alpha, or mix=0.")
+            raise ValueError("No candidate has a minimum: pass a larger alpha, or mix=0.")
         zero_one, squared = np.where(finite, zero_one, np.inf), np.where(finite, squared, np.inf)
         n_labels = tallies[0].effective_labels
         if selection == "average":
-            alike = np.ones(len(self.mixes))  # where positives are rare, labels alone do not deserve half of the weight
+            # Uniform over mixes: if positives are rare, mix 0 should not get half of the weight.
+            alike = np.ones(len(self.mixes))
             weight = average_weights(zero_one, squared, n_labels, shares=alike)
         else:
             weight = best_candidate(zero_one, squared, n_labels, alphas=self.alphas, mixes=self.mixes, tie_break="risk")
@@ -145,11 +324,11 @@ class PairSearch:
         whole = np.ones(len(self.folds), dtype=bool)
         return np.stack([combine(self._learn(Z, whole), part) for Z, part in zip(self.features, weight, strict=True)])
 
-    def judge(self, selection: str, prior: PriorEstimate, coef: AnyArray) -> RiskEstimate:
-        """AUC on held-out rows, whose scores become shares of their fold's other rows that they beat.
+    def estimate_auc(self, selection: str, prior: PriorEstimate, coef: AnyArray) -> RiskEstimate:
+        """Cross-validated AUC. Held-out scores are converted to ranks within their fold.
 
-        Folds judge rankers that lack a part of the labels. The AUC of the one with these coefficients (bandwidths, b)
-        differs by the share of pairs at most that it puts in another order.
+        Folds evaluate rankers fitted to part of the labels. The AUC of the final ranker with coefficients
+        (bandwidths, b) differs by at most the share of pairs that it orders differently; the interval is widened by it.
         """
         held_out = np.zeros(len(self.folds))
         final = np.sum([Z @ part for Z, part in zip(self.features, coef, strict=True)], axis=0)
@@ -181,7 +360,7 @@ class PairSearch:
 
 
 def share_turned(scores: AnyArray, others: AnyArray) -> float:
-    """The share of pairs of rows that two scores put in opposite orders, by Kendall's τ; a half where one is constant.
+    """Share of discordant pairs of two scores, from Kendall's τ; 0.5 if one of them is constant.
 
     >>> share_turned(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))  # one of three pairs
     0.3333333333333333
@@ -192,7 +371,7 @@ def share_turned(scores: AnyArray, others: AnyArray) -> float:
 
 
 def combine(coef: AnyArray, weight: AnyArray) -> AnyArray:
-    """The weighted sum of candidates; one that has no minimum on these rows gives its weight to the others."""
+    """Weighted sum of candidates. The weight of candidates without a minimum is distributed over the others."""
     there = np.isfinite(coef).all(axis=-1) & (weight > 0)
     if not there.any():
         return np.zeros(coef.shape[-1])
@@ -201,7 +380,7 @@ def combine(coef: AnyArray, weight: AnyArray) -> AnyArray:
     return summed
 
 
-# A classifier that learns the order of rows, and cuts where U's share called positive is the class prior.
+# The estimator. Its threshold is the score at which the share of U predicted positive equals the class prior.
 
 LOSSES = ("squared", "logistic")
 
@@ -210,15 +389,15 @@ LOSSES = ("squared", "logistic")
 class PNURanker(PartiallyLabeledClassifier):
     """Learns scores whose order separates the classes, from P, N and U.
 
-    It minimises the risk of pairs (Sakai, Niu, Sugiyama 2018): how often, measured by a smooth loss, a positive row
-    does not score above a negative one. That is 1 − AUC, which does not care how rare positives are. Bandwidths, mixes
-    and penalties are judged by the PNU estimate of AUC on held-out rows and averaged, as in `PNUClassifier`. `predict`
-    calls the highest scores positive, so many that their share of U is the class prior.
+    It minimises a pairwise risk (Sakai, Niu, Sugiyama 2018): a smooth surrogate of 1 − AUC, the probability that a
+    positive row does not score above a negative one. AUC does not depend on the class prior. Bandwidths, mixes and
+    penalties are evaluated by the PNU estimate of AUC in cross-validation and averaged, as in `PNUClassifier`.
+    `predict` uses the threshold at which the share of U predicted positive equals the class prior.
 
     Parameters
     ----------
     loss : str
-        "squared" (closed form) or "logistic" (many steps for every candidate; give it few).
+        "squared" (closed form) or "logistic" (iterative and slower; use few candidates).
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
     prior : object
@@ -233,7 +412,7 @@ class PNURanker(PartiallyLabeledClassifier):
     centers : str, int or array
         Rows that basis functions are put around: a number of them, "labeled", "all", or an array.
     selection : str
-        "average" weighs all candidates by how well they did, "best" takes one.
+        "average" weights all candidates by their validation risk, "best" selects one.
     cv : int
         Number of folds.
     unlabeled : object, optional
@@ -246,13 +425,13 @@ class PNURanker(PartiallyLabeledClassifier):
     Attributes
     ----------
     auc_
-        AUC with its interval, from held-out rows; candidates are weighed for every fold by the others.
+        Cross-validated AUC with its interval; the weights of candidates are chosen on the other folds.
     search_
         every candidate with `zero_one` = 1 − AUC, the squared pair risk, and its weight.
     prior_, prior_interval_, prior_estimate_
         the class prior that was used.
     threshold_
-        the score above which rows are called positive; `decision_function` counts from it.
+        score above which rows are predicted positive; it is subtracted in `decision_function`.
 
     Examples
     --------
@@ -304,7 +483,7 @@ class PNURanker(PartiallyLabeledClassifier):
             search = PairSearch(basis, samples, folds, float(estimate), mixes, self._alphas, as_loss(self.loss))
             self.search_ = search.tabulate(self.selection, np.unique(folds).tolist())
             coef = search.assemble(self.search_.weight)
-            self.auc_ = search.judge(self.selection, estimate, coef)
+            self.auc_ = search.estimate_auc(self.selection, estimate, coef)
             self._keep(basis, coef)
         population = samples.unlabeled if len(samples.unlabeled) else np.arange(len(samples.codes))
         self.threshold_ = 0.0
@@ -358,7 +537,7 @@ class PNURanker(PartiallyLabeledClassifier):
         _ = self._alphas
 
     def _count_samples(self, samples: Samples) -> AnyArray:
-        """Rows of P, N and U, of which there must be two."""
+        """Numbers of rows of P, N and U; at least two must be non-empty."""
         if samples.n_classes > 2:
             raise ValueError(
                 f"Only binary classification is supported by PNURanker; y has {samples.n_classes} classes: "
@@ -375,7 +554,7 @@ class PNURanker(PartiallyLabeledClassifier):
         return sizes
 
     def _possible_mixes(self, sizes: AnyArray, prior: float) -> AnyArray:
-        """The mixes to try of which all pairs can be formed."""
+        """Candidate mixes whose pairs of samples are all non-empty."""
         forced = forced_mix(*sizes.tolist())
         if self.mix is not None:
             mixes = read_numbers("mix", self.mix, -1, 1)

@@ -1,4 +1,4 @@
-"""How much a model's error rises without a column, with a confidence interval."""
+"""Permutation importance and partial dependence of columns, for any classifier, from few labels and unlabelled rows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.risks import pnu
 
-# Columns of whatever a classifier takes: their names, and a copy in which some come from other rows.
+__all__ = ["ColumnImportance", "Effect", "column_effect", "column_importance"]
 
-Group = Sequence[int]  # places of the columns that are one to the user
+# Columns of an array, sparse matrix or data frame: their names, and copies with replaced columns.
+
+Group = Sequence[int]  # positions of the columns that are treated as one
 
 
 def take_rows(X: Any, rows: Any) -> Any:
@@ -41,20 +43,20 @@ def read_rows(X: Any, n_rows: int | None = None) -> Any:
         raise ValueError(f"Expected 2D array of rows and columns, got X of shape {np.shape(X)}.")
     found = int(np.shape(X)[0])
     if not found:
-        raise ValueError("X has no rows to look at.")
+        raise ValueError("X has no rows.")
     if n_rows is not None and found != n_rows:
         raise ValueError(f"X has {found} rows and y {n_rows}: they must agree.")
     return X
 
 
 def refuse_unfitted(model: Any) -> None:
-    """Refuse what cannot be asked about rows."""
+    """Raise TypeError if the model is not a fitted classifier."""
     if not hasattr(model, "classes_"):
         raise TypeError(f"model must be a fitted classifier, got {model!r}.")
 
 
 def read_groups(X: Any, columns: Mapping[str, Sequence[Any]] | None) -> dict[str, Group]:
-    """The columns that belong together by the name they are known by; every column by itself unless told otherwise."""
+    """Column positions by group name. Default: every column is its own group."""
     names = column_names(X)
     if columns is None:
         return {name: [place] for place, name in enumerate(names)}
@@ -78,13 +80,13 @@ def _place(column: Any, names: list[str]) -> int:
 
 
 def replace_columns(X: Any, places: Group, donors: Any) -> Any:
-    """A copy of X whose columns at these places are those of the donors, a table of as many rows."""
+    """A copy of X with the columns at these positions taken from `donors`, a table with as many rows."""
     if sparse.issparse(X):
         taken = np.isin(np.arange(X.shape[1]), places).astype(float)
         return sparse.csr_array(X @ sparse.diags_array(1 - taken) + donors @ sparse.diags_array(taken))
     if hasattr(X, "with_columns"):  # polars
         return X.with_columns(donors[:, list(places)])
-    if hasattr(X, "iloc"):  # pandas; whole columns, so that every type stays what it is
+    if hasattr(X, "iloc"):  # pandas; whole columns are replaced to keep their dtypes
         copy = X.copy()
         for place in places:
             copy.isetitem(place, donors.iloc[:, place].set_axis(X.index))
@@ -103,20 +105,20 @@ def cells(X: Any, place: int) -> Any:
     return np.asarray(X.iloc[:, place]) if hasattr(X, "iloc") else np.asarray(X)[:, place]
 
 
-# How much more often a rule errs in the population than another, row by row.
+# Paired difference of the error rates of two decision rules in the population.
 
 
 def estimate_rise(
     labels: Labels, prior: PriorEstimate, before: AnyArray, after: AnyArray, confidence: float
 ) -> Estimate:
-    """The mean over repeats of the difference of two risks, judged row by row, with an interval after Welch."""
+    """Paired difference of two risks, averaged over repeats, with a Welch t interval."""
     if len(labels.classes) > 2:
         parts, drift = _gaps(weigh_classes(prior.shares), labels, before, after), 0.0
     else:
         mean = float(prior.mean)
         mix = shared_mix(mean, *(len(group) for group in labels.groups))
         parts = _gaps(weigh_samples(mean, mix), labels, before, after)
-        # A risk is linear in the prior, so two priors tell how far it moves with it.
+        # The risk is linear in the prior, so its values at two priors give the slope.
         ends = [_gaps(weigh_samples(end, mix), labels, before, after) for end in (0.25, 0.75)]
         near, far = (sum(float(gap.mean()) for gap, _ in end) for end in ends)
         drift = prior.spread * 2 * (far - near)
@@ -129,7 +131,7 @@ def estimate_rise(
 
 
 def _gaps(costs: AnyArray, labels: Labels, before: AnyArray, after: AnyArray) -> list[tuple[AnyArray, AnyArray]]:
-    """For every group with rows: what they add to the difference, and what unlabelled rows would in their place."""
+    """For every non-empty group: contributions of its rows to the difference, and of U at the same costs."""
     unlabeled = labels.codes < 0
     groups = [(cost, labels.codes == code) for code, cost in zip([*range(len(labels.classes)), -1], costs, strict=True)]
     return [
@@ -144,41 +146,41 @@ def _gap(cost: AnyArray, before: AnyArray, after: AnyArray) -> AnyArray:
 
 
 def _variance_of_mean(gap: AnyArray, usual: AnyArray) -> float:
-    """The sample's own, or with rows borrowed from U if that is more: a dozen rows that agree are not certain."""
+    """Sample variance of the mean, or `borrowed_variance` if larger, because few equal values have variance zero."""
     own = float(gap.var(ddof=1)) / len(gap) if len(gap) > 1 else 0.0
     return max(own, borrowed_variance(gap, usual))
 
 
 def weigh_samples(prior: float, mix: float) -> AnyArray:
-    """What a row of N, of P and of U adds to the PNU risk when it is called negative, and when positive, (3, 2).
+    """Contribution of a row of N, P and U to the PNU risk if it is predicted negative, and if positive, (3, 2).
 
-    Calling a row negative costs the loss of g, calling it positive that of −g.
+    A negative prediction has the loss of g, a positive one the loss of −g.
     """
     return pnu(prior, mix).table[[1, 0, 2]]
 
 
 def weigh_classes(shares: AnyArray) -> AnyArray:
-    """The same for more classes: labelled rows count by the shares of their classes, unlabelled ones, last, do not."""
+    """As `weigh_samples` for more classes: labelled rows are weighted by class shares; U, last, has weight zero."""
     return np.vstack([shares[:, None] * (1 - np.eye(len(shares))), np.zeros(len(shares))])
 
 
-# Which columns matter: how much more often a model errs in the population when one of them is shuffled.
+# Permutation importance: increase of the error rate in the population when a column is shuffled.
 
-Scored = tuple[Any, AnyArray]  # a fitted model, and the rows that it is asked about
+Scored = tuple[Any, AnyArray]  # a fitted model, and the rows that it predicts
 
 
 @dataclass(frozen=True)
 class ColumnImportance:
-    """What shuffling one column does to a model.
+    """Effect of shuffling one column on the error rate and predictions of a model.
 
     Parameters
     ----------
     column : str
         The column.
     rise : Estimate
-        How much the error in the population rises, with its interval.
+        Increase of the error rate in the population, with its interval.
     changed : float
-        Share of all rows that are decided otherwise. It needs no labels, so it is known far better.
+        Share of all rows whose prediction changes. It needs no labels, so it is estimated more precisely.
 
     Examples
     --------
@@ -219,7 +221,7 @@ def column_importance(
     Parameters
     ----------
     model : classifier
-        Any fitted classifier, or a pipeline that takes X as you know it.
+        Any fitted classifier, or a pipeline that accepts X.
     X : array, sparse matrix or data frame (rows, columns)
         Rows the model was not fitted to, or with `cv` those it was.
     y : array (rows,)
@@ -318,3 +320,133 @@ def _decider(model: Any, labels: Labels) -> Callable[[Any], AnyArray]:
     """Class codes of what a model predicts."""
     code = {name: place for place, name in enumerate(labels.classes.tolist())}
     return lambda X: np.array([code.get(name, -1) for name in np.asarray(model.predict(X)).tolist()])
+
+
+# Partial dependence: average predicted probability if every row had the same value in a column.
+
+N_POINTS, N_ROWS = 12, 300
+TAIL = 0.02  # values beyond these quantiles are too rare for reliable predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """Average probabilities over the values of one column.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    values : list
+        Its values: numbers in order, or categories, most frequent first.
+    average : array (classes, values)
+        Average probability of each class, or of the positive one of two.
+    low, high : array (classes, values)
+        Smallest and largest average over several models; equal to the average for one model.
+    classes : list
+        Names of the classes.
+    """
+
+    column: str
+    values: list[Any]
+    average: AnyArray
+    low: AnyArray
+    high: AnyArray
+    classes: list[Any]
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the values are numbers."""
+        return all(isinstance(value, float) for value in self.values)
+
+    @property
+    def span(self) -> float:
+        """Largest difference between average probabilities over the values of the column."""
+        return float(np.ptp(self.average, axis=1).max())
+
+
+def column_effect(
+    model: Any, X: Any, column: Any, *, n_points: int = N_POINTS, n_rows: int = N_ROWS, random_state: Any = None
+) -> Effect:
+    """Partial dependence of the predicted probability on one column, over values that occur in it.
+
+    Parameters
+    ----------
+    model : classifier
+        Any fitted classifier with predict_proba, or a pipeline that accepts X.
+    X : array, sparse matrix or data frame (rows, columns)
+        Rows to average over.
+    column : str or int
+        The column.
+    n_points : int
+        Number of values to evaluate: quantiles of a numeric column, or the most frequent categories.
+    n_rows : int
+        Number of rows to average over; a random subset if X has more.
+    random_state : int, RandomState or None
+        Seed; an int makes the result repeatable.
+    """
+    refuse_unfitted(model)
+    n_points, n_rows, X = read_count("n_points", n_points), read_count("n_rows", n_rows), read_rows(X)
+    ((_, places),) = read_groups(X, {"column": [column]}).items()
+    values = cells(X, places[0])
+    shown = choose_rows(values, n_points)
+    if not len(shown):
+        raise ValueError(f"Column {column!r} has no value: all of its cells are missing or NaN.")
+    some = sample_rows(X, n_rows, read_random_state(random_state))
+    named = [as_value(values[row]) for row in shown]
+    return trace_effect([model], X, some, column_names(X)[places[0]], places, shown, named)
+
+
+def trace_effect(
+    models: Sequence[Any], X: Any, some: AnyArray, name: str, places: Group, shown: AnyArray, values: list[Any]
+) -> Effect:
+    """The effect of columns at these places, with values from the rows `shown`, averaged over `some` rows."""
+    part = take_rows(X, some)
+    curves = np.array(
+        [
+            [_probability(model, replace_columns(part, places, take_rows(X, np.full(len(some), row)))) for row in shown]
+            for model in models
+        ]
+    ).transpose(0, 2, 1)
+    classes = np.asarray(models[0].classes_).tolist()
+    if len(classes) == 2:
+        curves, classes = curves[:, 1:], classes[1:]
+    return Effect(name, values, curves.mean(axis=0), curves.min(axis=0), curves.max(axis=0), classes)
+
+
+def choose_rows(values: AnyArray, n_points: int = N_POINTS) -> AnyArray:
+    """Rows whose values represent the column: quantiles of numbers, in order, else the most frequent values.
+
+    >>> choose_rows(np.array(["b", "a", "b", "c", "b", "a"], dtype=object), 2).tolist()
+    [0, 1]
+    >>> choose_rows(np.array([3.0, 1.0, 2.0, np.nan])).tolist()
+    [1, 2, 0]
+    """
+    present = np.array([value is not None and value == value for value in values.tolist()])
+    rows = np.flatnonzero(present)
+    if values.dtype.kind in "fiub":
+        order = rows[np.argsort(values[rows], kind="stable")]
+        if len(np.unique(values[rows])) > n_points:
+            places = np.linspace(TAIL, 1 - TAIL, n_points) * (len(order) - 1)
+            order = order[np.round(places).astype(int)]
+        return order[np.unique(values[order], return_index=True)[1]]
+    texts = np.array([str(value) for value in values[rows].tolist()])
+    _, first, counts = np.unique(texts, return_index=True, return_counts=True)
+    return rows[first[np.argsort(-counts, kind="stable")][:n_points]]
+
+
+def sample_rows(X: Any, n_rows: int, random_state: Any) -> AnyArray:
+    """Row numbers: all, or a random subset of `n_rows`."""
+    total = np.shape(X)[0]
+    return np.arange(total) if total <= n_rows else np.sort(random_state.choice(total, n_rows, replace=False))
+
+
+def as_value(value: Any) -> Any:
+    """Numbers as float, all else as text."""
+    return float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else str(value)
+
+
+def _probability(model: Any, X: Any) -> AnyArray:
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(f"{type(model).__name__} has no predict_proba, which column_effect needs.")
+    average: AnyArray = np.asarray(model.predict_proba(X)).mean(axis=0)
+    return average
