@@ -100,8 +100,8 @@ def read_bounded(stream: Any, n_packed: int, source: str) -> bytes:
         n_bytes += length
         if n_bytes > most:
             raise TableError(
-                f"{source} unpacks to more than {RATIO} times its {n_packed} bytes, which looks like a decompression bomb. If "
-                "it is the right file, unpack it first."
+                f"{source} unpacks to more than {RATIO} times its {n_packed} bytes, which looks like a decompression "
+                "bomb. If it is the right file, unpack it first."
             )
     return b"".join(pieces)
 

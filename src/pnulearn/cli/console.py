@@ -87,7 +87,7 @@ def in_options(message: str) -> str:
     'pass --sampling random, --prior 0.1..0.3, --drop id or --no-header'
     """
     message = message.replace("header=False", "--no-header")
-    message = re.sub(rf"(?<![\w.-])({'|'.join(FLAGS)})={VALUE}(?=(\s?))", _as_flag, message)
+    message = re.sub(rf"(?<![\w.-])(?P<name>{'|'.join(FLAGS)})={VALUE}(?=(?P<blank>\s?))", _as_flag, message)
     return re.sub(rf"(?<![\w.-])({'|'.join(SETTABLE)})=", r"--set \1=", message)
 
 

@@ -93,8 +93,8 @@ def fit_files(
     n_jobs
         threads, 2 by default. The result does not depend on it.
     client
-        a `dask.distributed.Client` to share the work out over, or an `OnCluster` with another timeout; the result is the
-        same to the last bit.
+        a `dask.distributed.Client` to share the work out over, or an `OnCluster` with another timeout; the result is
+        the same to the last bit.
     checkpoint
         a file from which a killed run resumes, to the same bits; written every `checkpoint_seconds`.
     checkpoint_seconds : float

@@ -130,7 +130,7 @@ class TableOptions:
         """Raise if two options contradict each other."""
         if self.at_random is not None and self.sampling == "random":
             raise ValueError(
-                'sampling="random" declares all labels random, at_random=... only those of marked rows: pass one of them.'
+                'sampling="random" declares all labels random, at_random=... some of them: pass one of them.'
             )
         given = [
             name for name in ("risk", "loss", "kernel", "settings") if getattr(self, name) != OPTIONS[name].default

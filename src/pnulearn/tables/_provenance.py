@@ -45,7 +45,7 @@ def find_origins(
     """
     _, origin, marks, weight = export_names(label)
     if at_random is None and weights is None and not said and {origin, marks, weight} <= set(table.names):
-        remark = f"Columns {marks!r} and {weight!r}, which `pnulearn label` wrote, give the sampling and the weights of rows."
+        remark = f"Columns {marks!r} and {weight!r}, written by `pnulearn label`, are used."
         return Origins(marks, weight, [*drop, origin], remark)
     return Origins(at_random, weights, list(drop))
 
