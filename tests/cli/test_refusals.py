@@ -190,7 +190,7 @@ def test_one_giant_cell_is_named_and_does_not_erase_its_column(capsys, table):
     code, messages = refusal(capsys, "fit", table("\n".join(lines)), "-l", "y", "--prior", "0.5", *FIT)
     assert code == 1
     assert "Column 'x' holds 1e+200 in row 8" in messages
-    assert "--missing 1e+200" in messages
+    assert "--missing '1e+200'" in messages
 
 
 def test_a_rare_flag_is_no_giant(table):
