@@ -194,7 +194,7 @@ def test_it_is_an_estimator(frame):
 
 
 def test_contradictions_are_refused_in_the_words_of_python(frame):
-    with pytest.raises(ValueError, match="sampling=random says of all rows"):
+    with pytest.raises(ValueError, match='sampling="random" declares all labels random'):
         TableClassifier(sampling="random", at_random="city").fit(frame, "bought")
     with pytest.raises(ValueError, match="risk= is for learner=pnu or auto"):
         TableClassifier(learner="forest", risk="pu").fit(frame, "bought")

@@ -148,7 +148,7 @@ class Comparison:
     n_positive, n_negative, n_unlabeled : int
         Rows of the three kinds.
     prior : float
-        Share of positives among unlabelled and test rows, which the last two models are told.
+        Share of positives among unlabelled and test rows, passed to the last two models as `prior`.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""TableClassifier: from a table as people have it to a classifier, its verdict and its report."""
+"""TableClassifier: fits a classifier to a raw table, with a verdict and a report."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def _describe(estimator: type) -> type:
 @parameters
 @_describe
 class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
-    """A classifier of tables with text, dates, categories and gaps, whose label column is partly empty.
+    """A classifier for tables with text, dates, categories and missing cells, whose label column is partly empty.
 
-    It does what the command line does. Columns become features by a plan that is learnt with the model; small tables
-    are learnt from in memory, large files in batches. Tables are data frames of pandas or polars, Arrow tables, DuckDB
+    The command line uses this class. Columns become features by a plan that is fitted with the model; small tables
+    are fitted in memory, large files in batches. Tables are data frames of pandas or polars, Arrow tables, DuckDB
     relations, anything else that gives an Arrow stream, paths of files (CSV, Excel, Parquet, Feather, JSON lines) and
     lists of paths. Labels are the name of a column or an array beside the table; missing ones mark unlabelled rows.
 
@@ -53,11 +53,11 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
     model_
         The `TableModel`: `model_.classifier` is the `PNUClassifier` or `AutoPNU` behind it.
     verdict_
-        What the model is worth: `verdict_.headline` in a sentence, `verdict_.facts()` as numbers.
+        How good the model is: `verdict_.headline` in a sentence, `verdict_.facts()` as numbers.
     columns_
-        What became of every column: its kind, number of features, missing cells and treatment. None after `load`.
+        How each column is used: its kind, number of features, missing cells and treatment. None after `load`.
     remarks_
-        What was noticed while the table was read and learnt from.
+        Notes about reading the table and fitting.
     fitted_
         The model with the rows that it was fitted to, or a sample of them; None after `load`.
     feature_names_in_, n_features_in_
@@ -82,7 +82,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any, *, command: str = "") -> TableClassifier:
-        """Learn from a table.
+        """Fit to a table.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         return 1 - self.evaluate(X, y).error.value
 
     def report(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write a page in HTML about the model and what it rests on.
+        """Write an HTML report about the model and its training data.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ def test_a_column_that_gives_the_label_away_is_named(capsys, customers, tmp_path
     path.write_text("\n".join(leaky), encoding="utf-8")
     for command in (["columns"], ["fit", "--kernel", "linear", "--folds", "2", "--prior", "0.3"]):
         _, out, messages = answer(capsys, *command, path, "-l", "bought")
-        assert "Column 'cancelled' alone tells the labelled rows apart (AUC 1.00)" in out + messages
+        assert "Column 'cancelled' alone separates the labelled rows (AUC 1.00)" in out + messages
 
 
 def test_people_get_a_verdict_on_stdout_and_messages_on_stderr(capsys, customers):

@@ -57,7 +57,7 @@ LABELLED_ONE_CLASS = "x,z,y\n" + "".join(f"{i % 7},{i % 3},a\n" for i in range(3
         ("x,y\n1,a\n2,b\n", ["-l", "y", "--prior", "10..30"], 2, "write 0.1"),
         (TWO_CLASSES, ["-l", "y", "--at-random", "w"], 1, "no column 'w'"),
         (TWO_CLASSES, ["-l", "y", "--at-random", "x"], 1, "with yes and no or 1 and 0; it holds '2'"),
-        (TWO_CLASSES, ["-l", "y", "--at-random", "x", "--labels", "random"], 2, "name one of them"),
+        (TWO_CLASSES, ["-l", "y", "--at-random", "x", "--labels", "random"], 2, "pass one of them"),
         (TWO_CLASSES, ["-l", "y", "--labels", "chosen", "--sampling", "single_set"], 2, "contradict each other"),
         (NONE_MARKED, ["-l", "y", "--at-random", "w"], 1, "marks no labelled row"),
         ("x,y\n1,a\n2,b\n", [], 2, "--label"),
@@ -190,7 +190,7 @@ def test_one_giant_cell_is_named_and_does_not_erase_its_column(capsys, table):
     code, messages = refusal(capsys, "fit", table("\n".join(lines)), "-l", "y", "--prior", "0.5", *FIT)
     assert code == 1
     assert "Column 'x' holds 1e+200 in row 8" in messages
-    assert "--missing 1e+200" in messages
+    assert "--missing '1e+200'" in messages
 
 
 def test_a_rare_flag_is_no_giant(table):

@@ -157,7 +157,7 @@ def test_a_screen_reader_is_told_everything(browser, tmp_path, serve):
     assert page.get_by_role("main").count() == page.get_by_role("complementary").count() == 1
     assert page.get_by_role("heading", level=1).count() == 1
     assert page.get_by_role("img", name=re.compile("Error against number of labels")).count() == 1
-    assert page.get_by_label("Wished for: error known to ±").count() == 1
+    assert page.get_by_label("Goal: interval of the error within ±").count() == 1
     assert f"Row {person.row + 1}." in page.get_by_role("status").inner_text()
     assert page.locator("#classes button").first.get_attribute("aria-keyshortcuts") == "1 n"
     page.keyboard.press("Tab")

@@ -289,7 +289,7 @@ def test_nothing_is_stated_where_no_row_is_drawn_at_random(blobs):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "Without any label nobody knows the classes"),
+        ({}, "Without labels the classes are unknown"),
         ({"classes": ["a"]}, "Two different classes"),
         ({"classes": NAMES, "sampling": "some"}, "drawn at random"),
         ({"classes": NAMES, "confidence": 95}, "between 0 and 1"),

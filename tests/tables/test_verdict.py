@@ -61,8 +61,8 @@ def test_a_model_that_is_no_better_than_the_larger_class_says_with_what_chance(e
 def test_a_prior_that_is_hardly_known_is_a_concern_with_three_ways_out():
     found = verdict_of(table_of(n_labels=20, gap=1.5), prior=PriorEstimate.of_range(0.05, 0.6))
     concern = next(concern for concern in found.concerns if concern.name == "prior_hardly_known")
-    assert "anything from 5.0 % to 60 %" in concern.what
-    for option in ("--prior 0.1..0.3", "--sampling random", "--at-random COLUMN"):
+    assert "uncertain (5.0 % to 60 %)" in concern.what
+    for option in ("prior=(0.1, 0.3)", 'sampling="random"', 'at_random="COLUMN"'):
         assert option in concern.remedy
 
 
@@ -74,7 +74,7 @@ def test_a_column_that_gives_the_label_away_comes_before_the_praise():
     found = verdict_of(table_of(leak=lambda truth, rng: 5.0 * truth + rng.random(len(truth))), prior=0.35)
     assert found.headline.startswith("Use with care")
     assert "Column 'leak' alone" in found.headline
-    assert "--drop 'leak'" in found.advice
+    assert "drop=['leak']" in found.advice
 
 
 def test_a_prior_that_the_rows_contradict_is_said_first():

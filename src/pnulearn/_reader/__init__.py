@@ -1,1 +1,1 @@
-"""The one reader of tables: cells in an Arrow table, and what they mean once somebody asks for numbers or text."""
+"""The reader of tables: cells are kept in an Arrow table and parsed as numbers or text on request."""

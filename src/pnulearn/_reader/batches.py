@@ -1,4 +1,4 @@
-"""Large tables batch by batch: every batch is a table of its own that knows where in the whole it stands."""
+"""Large tables batch by batch: every batch is a table with its row offset in the whole."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pnulearn._reader.table import Table
 LARGE = 32 << 20  # bytes of all files from which on they are read in batches
 BATCH_ROWS = 1 << 15
 BYTES_AT_ONCE = 1 << 23
-PART_ROWS = 250_000  # a few seconds of work for whoever shares parts out
+PART_ROWS = 250_000  # a few seconds of work
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How cells are written, where the user says so; see `read_table`."""
+    """User options for parsing cells; see `read_table`."""
 
     missing: Sequence[str] = ()
     encoding: str | None = None

@@ -149,7 +149,7 @@ def recognize_encoding(head: bytes, source: str, encoding: str | None, *, cut: b
     if encoding is None and b"\0" in head[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError(
             f"{source} looks like a binary file, not a table. CSV, Parquet or JSON lines is needed; if it is text, "
-            "name its encoding, e.g. --encoding utf-16-le."
+            'name its encoding, e.g. encoding="utf-16-le".'
         )
     guess = encoding or next((name for mark, name in _BOMS if head.startswith(mark)), "utf-8")
     try:
@@ -162,10 +162,10 @@ def recognize_encoding(head: bytes, source: str, encoding: str | None, *, cut: b
     if encoding is None:
         try:
             head.decode("cp1252")
-            return "cp1252", [f"{source} is not UTF-8 and was read as Windows-1252 (--encoding overrides)."]
+            return "cp1252", [f"{source} is not UTF-8 and was read as Windows-1252 (encoding=... overrides)."]
         except UnicodeDecodeError:
             pass
-    raise TableError(f"The encoding was not recognised: {place}. Name it with --encoding, e.g. --encoding shift_jis.")
+    raise TableError(f"The encoding was not recognised: {place}. Name it, e.g. encoding='shift_jis'.")
 
 
 def recognize_delimiter(text: str) -> str:
@@ -197,6 +197,6 @@ def _names(first: list[str], source: str, header: bool) -> list[str]:
     if all(map(is_number, first)):
         raise TableError(
             f"The first line of {source} holds numbers ({', '.join(first[:4])}, ...), not column names. Add a line "
-            "with names, or pass --no-header to call the columns 'column 1', 'column 2', ..."
+            "with names, or pass header=False to call the columns 'column 1', 'column 2', ..."
         )
     return [name.strip() or f"column {place + 1}" for place, name in enumerate(first)]

@@ -13,7 +13,7 @@ from pnulearn._extras import import_extra
 
 
 class TableError(ValueError):
-    """A file that cannot be read as a table, or a column that cannot be used, with the way out."""
+    """A file that cannot be read as a table, or a column that cannot be used; the message says what to do."""
 
 
 def need_arrow() -> None:
@@ -100,8 +100,8 @@ def read_bounded(stream: Any, n_packed: int, source: str) -> bytes:
         n_bytes += length
         if n_bytes > most:
             raise TableError(
-                f"{source} unpacks to more than {RATIO} times its {n_packed} bytes, which looks like a trap. If it is "
-                "the right file, unpack it first."
+                f"{source} unpacks to more than {RATIO} times its {n_packed} bytes, which looks like a decompression "
+                "bomb. If it is the right file, unpack it first."
             )
     return b"".join(pieces)
 

@@ -83,7 +83,7 @@ def read_plain(path: Path) -> bytes:
         except BlockingIOError:  # there is one, who has not written yet
             first = None
         if first == b"":
-            raise TableError(f"{str(path)!r} is a pipe that nobody writes to.")
+            raise TableError(f"{str(path)!r} is a pipe without a writer.")
         os.set_blocking(pipe.fileno(), True)
         return (first or b"") + pipe.read()
 
@@ -117,7 +117,7 @@ class FileState:
         if now != self:
             raise TableError(
                 f"{self.path} was changed while in use: it had {self.size} bytes and now has {now.size}, written at "
-                "another time. Start over, with files that nobody writes to."
+                "another time. Start over with files that do not change."
             )
 
 

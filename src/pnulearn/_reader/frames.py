@@ -1,4 +1,4 @@
-"""Tables as people have them: files, data frames of any library, Arrow streams, and a column of labels beside them."""
+"""Tables from files, data frames of any library and Arrow streams, with labels in a column or a separate array."""
 
 from __future__ import annotations
 

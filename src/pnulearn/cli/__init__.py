@@ -52,7 +52,7 @@ def options(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
     debug: bool = typer.Option(False, DEBUG, help="Show where in the code an error came from."),
 ) -> None:
-    """Options of all commands. --debug is taken out of the arguments before they come here: it may stand anywhere."""
+    """Options of all commands. `run` removes --debug from the arguments first, so it may appear anywhere."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = DEBUG in arguments or bool(os.environ.get("PNULEARN_DEBUG"))
     set_loudness(Loudness.normal)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what developers deprecate is nothing to the user of a command
+        warnings.simplefilter("ignore")  # deprecation warnings are for developers
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _show_warning
         try:

@@ -1,4 +1,4 @@
-"""`pnulearn advise`: what theory promises before anything is fitted."""
+"""`pnulearn advise`: the expected benefit of unlabelled rows and of more labels, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def advise(
     errors: Annotated[float | None, typer.Option(min=0.001, max=0.5, help="Error rate on either class.")] = None,
     width: Annotated[
         float | None,
-        typer.Option(min=0.001, max=0.999, help="Wished width of the 95 % interval of the error: how many labels?"),
+        typer.Option(min=0.001, max=0.999, help="Target width of the 95 % interval of the error: how many labels?"),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say whether unlabelled rows will help, what to label next and how many labels a wished certainty takes.
+    """Say whether unlabelled rows will help, what to label next and how many labels a target precision takes.
 
     From a table (FILE and --label), or from numbers (--n-positive, --n-negative, --n-unlabeled and --prior).
     """

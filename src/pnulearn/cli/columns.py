@@ -1,4 +1,4 @@
-"""`pnulearn columns`: what would become of every column, before anything is fitted."""
+"""`pnulearn columns`: how each column would be used, before anything is fitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pnulearn compare`: which of two models is better, and whether that is more than chance."""
+"""`pnulearn compare`: the difference in error of two models, with a confidence interval."""
 
 from __future__ import annotations
 

@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from pnulearn.tables._verdict import Verdict
 
 
-# Talking to people on standard error and to programs on standard output.
+# Messages on standard error, results on standard output.
 
 MOST_WORDS = 12
 COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 # Parameters that have an option, and its name; `fit --set` takes some further ones of the classifier.
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
 FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
+PROSE = {"headline", "advice", "what", "do", "prior_advice", "remarks"}  # keys of facts that hold sentences
+# Values that are typed differently on the command line: a range, a list of one item, a word in double quotes.
+VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)")?'
 
 
 class Loudness(IntEnum):
-    """How much is told on standard error."""
+    """How much is printed on standard error."""
 
     quiet = 0
     normal = 1
@@ -42,7 +45,7 @@ _loudness: ContextVar[Loudness] = ContextVar("loudness", default=Loudness.normal
 
 
 def set_loudness(loudness: Loudness) -> None:
-    """From now on, in this run."""
+    """Set the verbosity for the rest of this run."""
     _loudness.set(loudness)
 
 
@@ -51,18 +54,18 @@ def is_verbose() -> bool:
 
 
 def how_verbose() -> int:
-    """The same as estimators take it: 1 for all, 0 for what somebody at a terminal wants to know, -1 for nothing."""
+    """The `verbose` parameter of estimators: 1 prints everything, 0 the default output, -1 nothing."""
     return int(_loudness.get()) - 1
 
 
 def detail(message: str) -> None:
-    """One message that is told only if --verbose asks for it."""
+    """Print a message if --verbose was given."""
     if is_verbose():
         remark(message, "detail")
 
 
 def remark(message: str, kind: str = "note") -> None:
-    """One message on standard error, after its kind; notes are not told if --quiet says so."""
+    """Print a message on standard error, prefixed by its kind; --quiet suppresses notes."""
     if kind == "note" and _loudness.get() is Loudness.quiet:
         return
     colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
@@ -76,21 +79,30 @@ def remarks(messages: Iterable[str]) -> None:
 
 
 def in_options(message: str) -> str:
-    """The library speaks of parameters, the command line of options.
+    """Replace Python parameters in a message of the library by the options of the command line.
 
     >>> in_options("pass unlabeled=0, pos_label='spam' or alpha=0.1")
     "pass --unlabeled 0, --positive 'spam' or --set alpha=0.1"
+    >>> in_options('pass sampling="random", prior=(0.1, 0.3), drop=["id"] or header=False')
+    'pass --sampling random, --prior 0.1..0.3, --drop id or --no-header'
     """
-    message = re.sub(rf"(?<![\w.-])({'|'.join(FLAGS)})=(?=(\s?))", _as_flag, message)
+    message = message.replace("header=False", "--no-header")
+    message = re.sub(rf"(?<![\w.-])(?P<name>{'|'.join(FLAGS)})={VALUE}(?=(?P<blank>\s?))", _as_flag, message)
     return re.sub(rf"(?<![\w.-])({'|'.join(SETTABLE)})=", r"--set \1=", message)
 
 
 def _as_flag(found: re.Match[str]) -> str:
-    return FLAGS[found[1]] + ("" if found[2] else " ")
+    flag = FLAGS[found["name"]]
+    if found["low"]:
+        return f"{flag} {found['low']}..{found['high']}"
+    value = found["item"] or (found["word"] or "").replace("_", "-")
+    if value:
+        return f"{flag} {value}"
+    return flag if found["blank"] else f"{flag} "
 
 
 def listen() -> None:
-    """From now on, print what the library tells."""
+    """From now on, print the notes and warnings of the library."""
     LISTENER.set(
         Listener(
             lambda message: remark(in_options(message)),
@@ -102,7 +114,7 @@ def listen() -> None:
 
 
 def progress(message: str, is_long: bool) -> AbstractContextManager[Advance]:
-    """While a person watches, a spinner on standard error, or for what is long a bar with the time left."""
+    """On a terminal, show a spinner on standard error, or a bar with the remaining time for long work."""
     if not sys.stderr.isatty() or _loudness.get() is Loudness.quiet:
         return nullcontext(lambda share: None)
     return _bar(message) if is_long else _spinner(message)
@@ -164,14 +176,20 @@ def show_rows(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Plain values for JSON, in which NaN does not exist."""
+    """Plain values for JSON, in which NaN does not exist; sentences name options, not parameters."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _sentences(item) if key in PROSE else _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _sentences(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_sentences(item) for item in value]
+    return in_options(value) if isinstance(value, str) else _plain(value)
 
 
 def _words(value: Any) -> str:
@@ -183,13 +201,13 @@ def _words(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-# The first screen: what a person should know about a model, before any number.
+# The summary of a model that `fit` and `info` print.
 
 MOST_CLASSES = 4  # whose rows are counted by name
 
 
 def show_verdict(verdict: Verdict, *footer: str) -> None:
-    """The verdict on standard output, wrapped where a person watches."""
+    """Print the verdict on standard output, wrapped on a terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -214,7 +232,7 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
 
 
 def more_concerns(verdict: Verdict) -> Iterator[str]:
-    """Concerns that the headline does not tell; a remedy that was named already is not named again."""
+    """Concerns after the first, which the headline contains; each remedy is printed once."""
     said = {concern.remedy for concern in verdict.concerns[:1]}
     for concern in verdict.concerns[1:]:
         yield concern.what if concern.remedy in said else str(concern)

@@ -15,7 +15,7 @@ def demo(
         bool, typer.Option("--table-only", help="Only write the table, shop.csv, and the truth, shop-truth.txt.")
     ] = False,
 ) -> None:
-    """Go from a messy table to a report, and show what unlabelled rows buy."""
+    """Go from a messy table to a report, and show how much unlabelled rows help."""
     from pnulearn._demo import TABLE, TRUTH, run, write_table
 
     if table_only:

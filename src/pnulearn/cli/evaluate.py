@@ -23,9 +23,11 @@ def evaluate(
     label: Label,
     options: Options,
     model: Annotated[
-        Path | None, typer.Option("--model", "-m", help="Judge this model file.", callback=existing_models)
+        Path | None, typer.Option("--model", "-m", help="Evaluate this model file.", callback=existing_models)
     ] = None,
-    score: Annotated[str | None, typer.Option("--score", "-s", help="Judge this column of scores or labels.")] = None,
+    score: Annotated[
+        str | None, typer.Option("--score", "-s", help="Evaluate this column of scores or labels.")
+    ] = None,
     helper: Annotated[
         list[str],
         typer.Option("--helper", help="A column with a second model's labels, probabilities or scores. Repeatable."),

@@ -1,4 +1,4 @@
-"""`pnulearn label`: a page on this machine on which rows are labelled, until the error is known well enough."""
+"""`pnulearn label`: a local page for labelling rows until the error's interval is narrow enough."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def label(
     classes: Annotated[
         str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
     ] = None,
-    goal: Annotated[float, typer.Option(help="Wished half-width of the error's interval.")] = 0.05,
+    goal: Annotated[float, typer.Option(help="Target half-width of the error's interval.")] = 0.05,
     mixture: Annotated[
         str | None,
         typer.Option(metavar="NAME=SHARE,...", help="How rows are chosen: random, margin, risk_change, diversity."),
@@ -53,7 +53,7 @@ def label(
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     json: Json = False,
 ) -> None:
-    """Label rows of FILE on a page in the browser, beside a model and an honest error.
+    """Label rows of FILE on a page in the browser, with a model and its estimated error.
 
     Answers are kept in a journal beside FILE; a second start goes on where the first stopped.
     """
@@ -122,9 +122,7 @@ def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
     columns = label_columns(task, labeler)
     lines = export_lines(task, columns)
     write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
-    remark(
-        f"Learn from it with: pnulearn fit {out} --label {task.label} (it finds the columns that say how rows weigh)."
-    )
+    remark(f"Learn from it with: pnulearn fit {out} --label {task.label} (it finds the columns of weights).")
     show_facts({"labels": labeler.counts, "dont_know": labeler.n_unknown, "export": str(out)}, json)
 
 
@@ -148,7 +146,7 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
 
 
 def standing_facts(labeler: Labeler) -> dict[str, Any]:
-    """What is known when the labelling ends."""
+    """The estimates at the end of labelling."""
     facts: dict[str, Any] = {"labels": labeler.counts, "dont_know": labeler.n_unknown or None}
     progress = labeler.history[-1] if labeler.history else None
     if progress is not None and progress.error is not None and progress.n_labels:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # What the shell offers when Tab is pressed: names of columns, read from the file that was typed before.
 
-MOST_BYTES = 50_000_000  # nobody waits longer for a Tab
+MOST_BYTES = 50_000_000  # larger files take too long to complete a Tab
 
 
 def complete_column(context: typer.Context, incomplete: str) -> list[str]:
@@ -51,7 +51,7 @@ def _columns(context: typer.Context) -> list[str]:
         for file in map(Path, [typed] if isinstance(typed, str) else typed):
             if file.is_file() and file.stat().st_size < MOST_BYTES:
                 return read_table(file).names
-    except Exception:  # a traceback between two words that somebody is typing helps nobody
+    except Exception:  # completion must never print a traceback
         pass
     return []
 
@@ -132,7 +132,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_sampling(text: str) -> str:
-    """How labelled rows were drawn, in the words of the library, which knows older ones as well."""
+    """The library's name for how labelled rows were sampled; older names are accepted."""
     from pnulearn._problem.samples import read_sampling
 
     try:

@@ -16,7 +16,7 @@ def prior(
     file: File,
     label: Label,
     options: Annotated[TableOptions, *ORIGINS, *COLUMNS],
-    method: Annotated[str, typer.Option(help="How to estimate it; auto takes the best method we know.")] = "auto",
+    method: Annotated[str, typer.Option(help="How to estimate it; auto uses the recommended method.")] = "auto",
     json: Json = False,
 ) -> None:
     """Estimate the share of positives among unlabelled rows."""

@@ -35,7 +35,7 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def tell_config(context: typer.Context, path: Path | None) -> None:
-    """Say which options came from the file, since nobody typed them."""
+    """Print which options came from the file."""
     sources = {name: context.get_parameter_source(name) for name in context.default_map or {}}
     taken = [name for name, source in sources.items() if source is not None and source.name == "DEFAULT_MAP"]
     options = {name: option for option, name in _known(context.command).items()}
@@ -106,9 +106,9 @@ Config = Annotated[
         callback=use_config,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes; warnings and errors are still told.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes; warnings and errors are still printed.")]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Tell more: what was read, all facts, how long it took.")
+    bool, typer.Option("--verbose", "-v", help="Print more: what was read, all facts, how long it took.")
 ]
 
 

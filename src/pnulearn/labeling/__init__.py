@@ -1,4 +1,4 @@
-"""Which rows to label, what the labels tell, and when there are enough of them."""
+"""Active labelling: choosing rows to label, estimating the error with an interval, and deciding when to stop."""
 
 from pnulearn.labeling._draws import Draw, Sample
 from pnulearn.labeling._estimates import Goal, LabelingProgress, Share

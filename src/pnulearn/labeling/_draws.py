@@ -1,4 +1,4 @@
-"""What was drawn and what was answered, in the order of the draws, and labels that were given before."""
+"""The log of draws and answers, in the order of the draws, and labels that existed before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True)
 class Draw:
-    """A row that was chosen to be labelled, with all that says how it was chosen.
+    """A row that was chosen to be labelled, with its sampling probability.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Draw:
     row : int
         The row's number in the table.
     probability : float
-        With which this row was chosen among all that were left, whatever part of the mixture chose it.
+        Probability of this row among all remaining rows under the whole mixture.
     n_left : int
         Rows that were left to choose from, this one included.
     reason : str
@@ -44,7 +44,7 @@ class Draw:
 
     @property
     def weight(self) -> float:
-        """How many rows of a sample drawn at random this one stands for: 1 / (n_left probability)."""
+        """Inverse-probability weight relative to uniform sampling: 1 / (n_left probability)."""
         return 1 / (self.n_left * self.probability) if self.probability else np.inf
 
 
@@ -123,7 +123,7 @@ class Sample:
 
     @property
     def training_weight(self) -> AnyArray:
-        """Weights under which the labelled rows stand for all rows (Farquhar, Gal, Rainforth, 2021, "LURE").
+        """Weights that make the training risk unbiased for all rows (Farquhar, Gal, Rainforth, 2021, "LURE").
 
         The m-th of M draws from N rows weighs 1 + (N − M) / (N − m) (w − 1), w being `weight`: one each if all were
         drawn at random, and one each again when every row has been labelled.
@@ -169,7 +169,7 @@ def read_given(y: ArrayLike | None, classes: Sequence[Hashable] | None, n_rows: 
         raise ValueError(f"Two different classes or more are needed, got {list(classes)}.")
     if y is None or all(is_missing(value) for value in np.asarray(y, dtype=object).ravel()):
         if classes is None:
-            raise ValueError("Without any label nobody knows the classes: pass classes=['no', 'yes'], say.")
+            raise ValueError("Without labels the classes are unknown: pass them, e.g. classes=['no', 'yes'].")
         return list(classes), np.full(n_rows, UNLABELED)
     labels = decode_labels(y, classes=None if classes is None else np.array(list(classes)))
     if len(labels.codes) != n_rows:
@@ -178,7 +178,7 @@ def read_given(y: ArrayLike | None, classes: Sequence[Hashable] | None, n_rows: 
 
 
 def as_draws(given: AnyArray, seed: int) -> Iterator[tuple[Draw, int]]:
-    """Labels of rows that were drawn at random, as draws in an order that does not hang on them, with their codes."""
+    """Labels of rows drawn at random, as draws in a pseudo-random order independent of the labels, with their codes."""
     rows = np.random.default_rng([seed, 2**31]).permutation(np.flatnonzero(given != UNLABELED))
     for number, row in enumerate(rows):
         n_left = len(given) - number

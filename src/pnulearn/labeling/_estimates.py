@@ -15,7 +15,7 @@ from pnulearn.labeling._learner import HeldOut
 from pnulearn.priors import PriorEstimate
 from pnulearn.priors._resolve import read_share
 
-# Shares over all rows from rows that were drawn with known, unequal and changing chances.
+# Shares over all rows, estimated from rows drawn with known, unequal and changing probabilities.
 
 METHOD = "rows labelled with known chances"
 
@@ -33,7 +33,7 @@ class Share:
     high : float
         Upper end.
     n_effective : float
-        How many rows drawn at random would tell as much.
+        Effective sample size: the number of rows drawn at random that would give the same precision.
     """
 
     value: float
@@ -51,7 +51,7 @@ class Share:
 
 
 def state_share(value: float, n_effective: float, n_labels: float, confidence: float) -> Share:
-    """The share with its interval of a confidence sequence, which holds after every label at once.
+    """The share with its interval from a confidence sequence, which is valid simultaneously after every label.
 
     >>> print(state_share(0.1, 100, 100, 0.95))
     0.100 [0.033, 0.214]
@@ -81,10 +81,10 @@ def martingale_mean(values: AnyArray, sample: Sample) -> Mean:
 
 
 def judge_share(sample: Sample, has: AnyArray, confidence: float, population: bool = True) -> Share:
-    """The share of rows that have something, such as an error of a model that was kept from the row.
+    """The share of rows with a property, such as a held-out prediction error.
 
-    Given the share μ, x has the variance μ (κ − μ), κ being the mean weight of rows that have it. Before there are many
-    of them κ leans on the mean weight of all rows, so that none at all are not taken for certainty.
+    Given the share μ, x has the variance μ (κ − μ), κ being the mean weight of rows with the property. With few such
+    rows κ is shrunk towards the mean weight of all rows, so that observing none does not give zero variance.
     """
     n = len(sample)
     if not n:
@@ -102,7 +102,7 @@ def judge_share(sample: Sample, has: AnyArray, confidence: float, population: bo
 def judge_class(
     sample: Sample, code: int, confidence: float, held: HeldOut | None = None, population: bool = True
 ) -> Share:
-    """The share of a class over all rows, by labels and, if there are any, guesses while these were held out."""
+    """The share of a class over all rows, from labels and, if available, held-out predictions as control variate."""
     n, is_class = len(sample), sample.codes == code
     if held is None or not held.trust or not n:
         return judge_share(sample, is_class, confidence, population)
@@ -110,7 +110,7 @@ def judge_class(
     mean = martingale_mean(surprise, sample)
     value = mean.value + float(held.everywhere[:n, code].mean())
     squares = mean.coefficients**2
-    # one more draw, as far off as a guess can be: models are surest where they have not looked
+    # one pseudo-observation with the largest possible error, since models are overconfident on unseen rows
     variance = float(squares @ (surprise * sample.weight - mean.value) ** 2 + squares.mean())
     n_effective = _inside(value, n) * (1 - _inside(value, n)) / variance
     return state_share(value, _of_population(n_effective, sample, population), n, confidence)
@@ -124,7 +124,7 @@ def judge_prior(
 
 
 def as_prior(shares: list[Share]) -> PriorEstimate | None:
-    """The shares as a distribution that classifiers take; None before there is anything to go by."""
+    """The shares as a prior distribution for classifiers; None without data."""
     size = float(np.mean([share.n_effective for share in shares]))
     if not size > 0:
         return None
@@ -136,7 +136,7 @@ def as_prior(shares: list[Share]) -> PriorEstimate | None:
 
 
 def _inside(value: float, n: int) -> float:
-    """A share that so many rows can tell from none and from all."""
+    """The share, clipped away from 0 and 1 by what n rows can distinguish."""
     return float(np.clip(value, 0.5 / (n + 1), 1 - 0.5 / (n + 1)))
 
 
@@ -146,14 +146,14 @@ def _of_population(n_effective: float, sample: Sample, population: bool) -> floa
     return 1 / (1 / n_effective + 1 / n_rows) if population else n_effective
 
 
-# How far the labelling has come: what is known, how well, and what more labels would bring.
+# Progress of the labelling: estimates, their precision, and the expected effect of more labels.
 
 NEXT = 10  # labels that the forecast is about
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Half-widths of the intervals that are wished for; None for any.
+    """Target half-widths of the confidence intervals; None for no target.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class Goal:
 
     @classmethod
     def of(cls, wished: float | Goal) -> Goal:
-        """A goal from what a user may say, refused where no interval can be so wide.
+        """A goal from a half-width or a `Goal`; raises if a half-width is not between 0 and 1.
 
         Parameters
         ----------
@@ -184,25 +184,25 @@ class Goal:
 
 @dataclass(frozen=True)
 class LabelingProgress:
-    """What is known after so many labels.
+    """Estimates after a number of labels.
 
-    All intervals hold at all times together with the stated confidence: one may look after every label and stop
-    whenever one likes.
+    The intervals are confidence sequences: with the stated confidence they are valid after every label simultaneously,
+    so one may look after every label and stop at any time.
 
     Parameters
     ----------
     n_labels : int
-        Answers that say how good the model is: those of rows that were drawn, not labels that were there before.
+        Answers used to evaluate the model: those of drawn rows, not labels that existed before.
     counts : dict
         Labels of every class, labels from before included.
     error : Share or None
-        The model's error in the population; None if rows are never drawn at random, so that nothing can be said.
+        The model's error in the population; None if no rows are drawn at random, so that it cannot be estimated.
     prior : dict
         The share of every class in the population; empty likewise.
     confidence : float
         Of the intervals.
     goal : Goal
-        What is wished for.
+        The target half-widths.
     n_left : int
         Rows that were neither labelled nor asked.
     n_more : int or None
@@ -210,7 +210,7 @@ class LabelingProgress:
     after_ten : float or None
         The half-width of the error's interval that is expected after ten more labels.
     model : classifier or None
-        The model that was judged; None as long as it is "always the most frequent class".
+        The model that was evaluated; None while it is the baseline "always the most frequent class".
     prior_estimate : PriorEstimate or None
         The shares as a distribution, as classifiers take it.
     """
@@ -229,13 +229,13 @@ class LabelingProgress:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the intervals are as narrow as was wished for."""
+        """Whether the intervals have reached the target width."""
         return self.n_more == 0
 
     def knowing(
         self, error: Share, prior: dict[Hashable, Share], prior_estimate: PriorEstimate | None
     ) -> LabelingProgress:
-        """With what is known of error and shares.
+        """A copy with these estimates of error and class shares.
 
         Parameters
         ----------
@@ -249,12 +249,12 @@ class LabelingProgress:
         return replace(self, error=error, prior=prior, prior_estimate=prior_estimate).aimed(self.goal)
 
     def aimed(self, goal: Goal) -> LabelingProgress:
-        """The same knowledge, with what it takes from here to another goal.
+        """A copy with another goal and the forecast for it.
 
         Parameters
         ----------
         goal : Goal
-            What is wished for.
+            The target half-widths.
         """
         more, later = forecast(self, goal)
         return replace(self, goal=goal, n_more=more, after_ten=later)

@@ -1,4 +1,4 @@
-"""The loop: draw a row with a known probability, hear its label, learn, and say how good that is."""
+"""The labelling loop: draw a row with a known probability, record its label, refit, and estimate the error."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ from pnulearn.priors._resolve import read_share
 
 
 class Labeler:
-    """Chooses rows to label, learns from the answers and says how well it knows the error.
+    """Chooses rows to label, fits a model to the answers and estimates its error with a confidence interval.
 
-    Every row is drawn with a known probability, part at random and part where the model learns most; training and
-    judging weigh rows by these probabilities, so that intervals hold although rows were not chosen at random.
+    Every row is drawn with a known sampling probability: some rows uniformly, others where a label helps the model
+    most. Training and evaluation weight rows by these probabilities, so the intervals are valid for the population.
 
     Parameters
     ----------
     X : array or sparse matrix (rows, columns)
         Features of all rows.
     y : array (rows,), optional
-        Labels that are there already, missing for all other rows. They are learnt from, and say nothing about error and
-        shares unless `sampling="random"`.
+        Existing labels, missing for all other rows. They are used for training, and for estimating the error and the
+        class shares only if `sampling="random"`.
     classes : sequence, optional
         The classes, of two the negative one first; needed unless y shows them all.
     model : classifier, optional
-        What learns: a `PNUClassifier` or any of scikit-learn's; by default a `PNUClassifier` with few centres.
+        A `PNUClassifier` or any scikit-learn classifier; by default a `PNUClassifier` with few centres.
     mixture : mapping, str or function, optional
         Shares of strategies by name ("random", "margin", "risk_change", "diversity") or function
         (model, X, state) -> probabilities. The default is half "random" and half "margin".
     n_random : int, optional
-        So many rows are drawn at random before the mixture begins: by default 20 for a `PNUClassifier`, whose margins
-        mislead until the prior is roughly known, and 5 for models that learn from labelled rows alone.
+        Number of rows drawn at random before the mixture is used: by default 20 for a `PNUClassifier`, whose margins
+        are unreliable until the prior is roughly known, and 5 for models that use labelled rows only.
     goal : float or Goal
-        The half-width of the error's interval that is wished for.
+        Target half-width of the error's confidence interval.
     confidence : float
         Of all intervals.
     sampling : str
         "random" if the labels in y were drawn at random, "by_class" if not or not known.
     journal : str or Path, optional
-        The file that keeps draws and answers. If it exists, the labelling goes on where it was.
+        The file that stores draws and answers. If it exists, labelling resumes from it.
     about : dict, optional
-        What the journal says about the rows; a journal that says anything else is refused.
+        Description of the rows, stored in the journal; a journal with another description is refused.
     refit_every : int, optional
         Answers between two fits: by default one, and a tenth of all when there are more. 0 leaves fitting to `refresh`.
     random_state : int
@@ -126,7 +126,7 @@ class Labeler:
         Parameters
         ----------
         who : str
-            Who asks. Nobody is asked what another one is being asked.
+            Identifies the annotator. Two annotators are never shown the same row at once.
         """
         if self.refit_every != 0 and self._is_due():
             self.refresh()
@@ -147,7 +147,7 @@ class Labeler:
         self._session.answer(label, draw, who)
 
     def dont_know(self, draw: Draw | int | None = None, who: str = "") -> None:
-        """Nobody can tell the label of a row; it is not asked again, and intervals are about rows that can be told.
+        """Record that the label of a row cannot be determined. It is not drawn again, and the intervals exclude it.
 
         Parameters
         ----------
@@ -180,10 +180,10 @@ class Labeler:
         """
         return self._session.undo(who)
 
-    # ---- learning and judging
+    # ---- fitting and estimating
 
     def refresh(self) -> LabelingProgress:
-        """Learn from all labels so far and judge; safe to call from another thread while rows are answered."""
+        """Refit to all labels and estimate the error; safe to call from another thread while rows are answered."""
         with self._session.lock:
             sample, n_answers, left = self._session.answer_log.sample(), self._session.n_answers, self._pool.left.copy()
             asked = np.array([draw.row for draw in self._session.answer_log.draws], dtype=int)
@@ -211,13 +211,13 @@ class Labeler:
         return progress
 
     def estimate(self) -> LabelingProgress:
-        """What is known after the labels so far."""
+        """Current estimates of error and class shares, with confidence intervals."""
         if not self.history or (self.refit_every != 0 and self._n_fitted != self._session.n_answers):
             return self.refresh()
         return self.history[-1]
 
     def aim(self, goal: float | Goal) -> None:
-        """Wish for another width; what was said before stays true.
+        """Change the target width; earlier intervals remain valid.
 
         Parameters
         ----------
@@ -234,13 +234,13 @@ class Labeler:
         Parameters
         ----------
         mixture : mapping, str or function
-            As for a new `Labeler`. At least a tenth of the rows has to stay random if anything is to be known.
+            As for a new `Labeler`. At least a tenth of the rows must be drawn at random to estimate the error.
         """
         parts = read_mixture(mixture)
         if self.is_judging and parts.get(RANDOM, (None, 0.0))[1] < LEAST_RANDOM:
             raise ValueError(
-                f"At least {LEAST_RANDOM:.0%} of the rows has to be drawn at random, or nothing can be said about "
-                f"error and shares; got {dict(mixture) if isinstance(mixture, Mapping) else mixture}."
+                f"At least {LEAST_RANDOM:.0%} of the rows must be drawn at random to estimate the error and the class "
+                f"shares; got {dict(mixture) if isinstance(mixture, Mapping) else mixture}."
             )
         with self._session.lock:
             self.mixture = self._pool.mixture = parts
@@ -248,7 +248,7 @@ class Labeler:
 
     @property
     def is_stale(self) -> bool:
-        """Whether there are answers that were not learnt from yet."""
+        """Whether there are answers that the model has not been fitted to."""
         return self._n_fitted != self._session.n_answers
 
     @property
@@ -258,17 +258,17 @@ class Labeler:
 
     @property
     def is_judging(self) -> bool:
-        """Whether enough rows are drawn at random to say anything about error and shares."""
+        """Whether enough rows are drawn at random to estimate the error and the class shares."""
         return self.mixture.get(RANDOM, (None, 0.0))[1] >= LEAST_RANDOM
 
     @property
     def shares(self) -> dict[str, float]:
-        """The mixture: with what share every strategy chooses rows."""
+        """The mixture: the proportion of rows that each strategy chooses."""
         return {name: share for name, (_, share) in self.mixture.items()}
 
     @property
     def model(self) -> Any:
-        """The model learnt last; None before two classes are known by two rows each."""
+        """The latest fitted model; None until two classes have two labelled rows each."""
         return self._current_model.model
 
     @property
@@ -299,7 +299,7 @@ class Labeler:
 
     @property
     def n_unknown(self) -> int:
-        """Rows whose label nobody could tell."""
+        """Number of rows answered "don't know"."""
         return self._session.answer_log.codes.count(DONT_KNOW)
 
     @property
@@ -317,13 +317,13 @@ class Labeler:
             return self._session.answer_log.sample()
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         self._session.close()
 
     # ---- inside
 
     def _is_due(self) -> bool:
-        """Whether so many answers are new that it is time to learn from them."""
+        """Whether enough new answers have arrived to refit."""
         n = self._session.n_answers
         every = self.refit_every if self.refit_every is not None else max(1, n // 10)
         return self._n_fitted < 0 or abs(n - self._n_fitted) >= max(every, 1)

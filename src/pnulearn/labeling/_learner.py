@@ -1,4 +1,4 @@
-"""The model that learns from the answers, and its scores of labelled rows that were held out."""
+"""The model that is fitted to the answers, and its cross-validated predictions of labelled rows."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class TrainingSet:
         return TrainingSet(self.rows[some], self.codes[some], self.weight[some])
 
 
-# Labelled rows as models see them that do not know their labels.
+# Held-out predictions of labelled rows.
 
 FOLDS = 5
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What was said of every labelled row by a model that was kept from it.
+    """Held-out predictions of every labelled row, by cross-validation.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class HeldOut:
     everywhere : array (labelled rows, classes)
         The mean of the same model's probabilities over all rows of the table.
     trust : float
-        How far the probabilities are to be followed: from 0, where they say nothing, to 1.
+        Shrinkage factor of the probabilities: 0 if they are uninformative, up to 1.
     """
 
     classes: AnyArray
@@ -113,7 +113,7 @@ class HeldOut:
 
     @classmethod
     def of(cls, training_set: TrainingSet, classes: AnyArray, said: AnyArray, everywhere: AnyArray) -> HeldOut:
-        """With probabilities drawn towards the shares of the classes, as far as they are not to be trusted.
+        """Held-out predictions with probabilities shrunk towards the class shares by the factor `trust`.
 
         Parameters
         ----------
@@ -139,9 +139,9 @@ class HeldOut:
 
 
 def measure_trust(said: AnyArray, codes: AnyArray, weight: AnyArray) -> float:
-    """The slope of what rows are on what was said of them, both less the shares of the classes; from 0 to 1.
+    """The regression slope of labels on predicted probabilities, both centred at the class shares; clipped to [0, 1].
 
-    Probabilities drawn towards the shares by this factor have the least squared error.
+    Probabilities shrunk towards the shares by this factor minimise the squared error.
 
     >>> said = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     >>> measure_trust(said, np.array([1, 0, 1, 0]), np.ones(4)), measure_trust(said, np.array([1, 0, 0, 1]), np.ones(4))
@@ -183,7 +183,7 @@ def split(codes: AnyArray, known: AnyArray, rng: np.random.Generator) -> AnyArra
     return folds
 
 
-# The model that learns beside the person, and what it says of labelled rows while it does not know them.
+# The model that is refitted during labelling, and its held-out predictions.
 
 LEAST_PER_CLASS = 2  # labelled rows without which a class cannot be held out
 UNLABELED_ROWS = 500  # beside few labels, more of them hardly matter
@@ -197,7 +197,7 @@ BATCH = 20_000
 
 @dataclass(frozen=True)
 class CurrentModel:
-    """A fitted model and what it says of all rows.
+    """A fitted model and its predictions for all rows.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class CurrentModel:
     probability : array (rows, classes) or None
         Of all rows.
     trust : float
-        How far probabilities are to be followed, by rows that were held out: from 0, where they say nothing, to 1.
+        Shrinkage factor of the probabilities, from held-out rows: 0 if they are uninformative, up to 1.
     """
 
     model: Any = None
@@ -220,7 +220,7 @@ def default_model(seed: int) -> PNUClassifier:
 
 
 def first_rows(model: Any) -> int:
-    """How many rows are drawn at random before the model is asked which ones it would learn from."""
+    """Number of rows drawn at random before the model's predictions are used to choose rows."""
     return FIRST_ROWS_PNU if isinstance(model, PNUClassifier) else FIRST_ROWS
 
 
@@ -248,17 +248,17 @@ class Learner:
         self._unlabeled, self._surveyed = shuffled[:UNLABELED_ROWS], shuffled[:SURVEYED_ROWS]
 
     def hold_out(self, training_set: TrainingSet, prior: PriorEstimate | None) -> HeldOut:
-        """What models say of labelled rows that were kept from them, while they were chosen as well as fitted.
+        """Nested cross-validation: each row is held out from both the fit and the model selection.
 
-        Scores of rows that a classifier held out itself will not do: they helped to choose among its candidates, and
-        with thirty labels that makes the error three points too low.
+        The held-out scores of the classifier itself were used for its model selection; with thirty labels they make
+        the error three points too low.
 
         Parameters
         ----------
         training_set : TrainingSet
             The labelled rows.
         prior : PriorEstimate or None
-            What is known about the shares of the classes.
+            The class prior.
         """
         known, every_class = self._known(training_set), np.arange(self.n_classes)
         if len(known) < 2 and self._first is None:
@@ -294,7 +294,7 @@ class Learner:
         prior : PriorEstimate or None
             What is known about the shares of the classes.
         trust : float
-            How far the model is to be followed, as rows that were held out have shown.
+            Shrinkage factor of the probabilities, from held-out rows.
         """
         known, everyone = self._known(training_set), np.arange(self.X.shape[0])
         if len(known) < 2:
@@ -328,7 +328,7 @@ class Learner:
             prior = _within(prior, known) if model.prior is None else model.prior
             model.set_params(cv=cv, pos_label=None, prior=prior)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what few labels leave open is what the page is about
+            warnings.simplefilter("ignore")  # warnings about few labels are expected here
             return model.fit(*given)
 
     def _survey(self, model: Any, known: AnyArray) -> AnyArray:
@@ -336,7 +336,7 @@ class Learner:
         return self._say(model, self._surveyed, known).mean(axis=0)
 
     def _say(self, model: Any, rows: AnyArray, known: AnyArray) -> AnyArray:
-        """Class probabilities of rows by a model that knows some of the classes."""
+        """Class probabilities of rows by a model fitted to some of the classes."""
         probability = np.zeros((len(rows), self.n_classes))
         for first in range(0, len(rows), BATCH):
             part = slice(first, first + BATCH)

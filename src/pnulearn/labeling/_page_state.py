@@ -1,4 +1,4 @@
-"""What the page is told and what it may ask for, as plain data; a thread fits again when there are new answers."""
+"""Requests and responses of the page as plain data; a thread refits when there are new answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pnulearn.labeling._estimates import Share
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.labeling._strategies import STRATEGIES
 
-# Learning beside the person: a thread that fits again whenever there are new answers.
+# A background thread that refits whenever there are new answers.
 
 
 class Refresher:
@@ -61,7 +61,7 @@ class Refresher:
             self.is_busy = False
 
 
-# What the page is told and what it may ask for, as plain data.
+# Requests and responses of the page as plain data.
 
 RESERVED = {"s", "u", "d"}  # skip, undo, don't know
 MOST_POINTS = 300  # of the curve

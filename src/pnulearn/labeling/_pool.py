@@ -15,7 +15,7 @@ Mixture = dict[str, tuple[Strategy, float]]
 
 
 class Pool:
-    """Rows that can be asked, with the chances that strategies give them.
+    """Unlabelled rows with the sampling probabilities that each strategy gives them.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Pool:
     seed : int
         With the number of a draw it decides the draw, so that a resumed labelling goes on as it would have.
     n_random : int
-        So many draws are at random before any strategy is heard: a model of a few rows knows least where it errs.
+        Number of initial draws at random, before strategies are used: a model fitted to few rows is unreliable.
     """
 
     def __init__(self, X: Any, left: AnyArray, mixture: Mixture, seed: int, n_random: int = 0) -> None:
@@ -39,7 +39,7 @@ class Pool:
     def weigh(
         self, current_model: CurrentModel, codes: AnyArray, left: AnyArray, asked: AnyArray, n_classes: int
     ) -> dict[str, AnyArray]:
-        """Chances by every strategy; nothing changes until they are put in.
+        """Sampling probabilities of every strategy; `put` makes them effective.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Pool:
         place = int(np.searchsorted(np.cumsum(parts[reason]), rng.random() * parts[reason].sum(), side="right"))
         place = min(place, len(rows) - 1)
         probability = sum(share * parts[name][place] for name, share in zip(names, shares, strict=True))
-        if np.ptp(parts[reason]) == 0:  # a strategy that knows nothing draws at random
+        if np.ptp(parts[reason]) == 0:  # a constant strategy draws at random
             reason = RANDOM
         return Draw(number, int(rows[place]), float(probability), len(rows), reason)
 
@@ -106,7 +106,7 @@ class Pool:
         self.left[row] = False
 
     def _chances_of(self, name: str, rows: AnyArray) -> AnyArray:
-        """Probabilities of the rows that are left; the same for all where a strategy knows nothing about them."""
+        """Probabilities of the remaining rows; uniform if the strategy gives all of them zero."""
         chances = self._chances[name][rows] if name in self._chances else np.ones(len(rows))
         total = chances.sum()
         return chances / total if total > 0 else np.full(len(rows), 1 / len(rows))

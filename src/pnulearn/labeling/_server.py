@@ -124,7 +124,7 @@ class LabelingApp:
     def _check(self, request: Request) -> None:
         """Only pages that this server sent may ask, not other sites and not other users who guess."""
         if not secrets.compare_digest(request.path_params["token"].encode(), self.token.encode()):
-            raise Refused(403, "This address lacks the token. Use the one that `pnulearn label` printed.")
+            raise Refused(403, "The token is missing from this address. Use the address that `pnulearn label` printed.")
         if request.headers.get("host") not in self.hosts:
             raise Refused(403, "This server answers to 127.0.0.1 only.")
         origin = request.headers.get("origin")
@@ -209,9 +209,7 @@ def listen(port: int = 0) -> socket.socket:
         listener.listen(128)  # a browser that is opened before the server runs waits instead of failing
     except OSError as error:
         listener.close()
-        raise OSError(
-            f"Port {port} of this machine cannot be used ({error.strerror}). Choose another --port."
-        ) from None
+        raise OSError(f"Port {port} of this machine cannot be used ({error.strerror}). Choose another port.") from None
     return listener
 
 

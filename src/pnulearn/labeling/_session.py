@@ -129,7 +129,7 @@ class AlreadyAnsweredError(ValueError):
 
 
 class Session:
-    """What was asked of whom and what they said; it knows nothing of models.
+    """Draws, annotators and answers; independent of the model.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class Session:
         self._settle(self.classes.index(label), draw, who, {"event": "answer", "label": label})
 
     def dont_know(self, draw: Draw | int | None, who: str) -> None:
-        """Enter that nobody can tell the label of a row.
+        """Record that the label of a row cannot be determined.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Session:
             return self.answer_log.draws[number]
 
     def remember(self, n_labels: int, error: Share) -> None:
-        """Write down what was known of the error, which can be worked out again and need not be on disk at once.
+        """Log the error estimate. It can be recomputed, so the write need not be durable.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class Session:
             self.journal.append({"event": "progress", "n_labels": n_labels, "error": seen}, durable=False)
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         if self.journal is not None:
             self.journal.close()
 

@@ -67,7 +67,7 @@ LEAST_RANDOM = 0.1  # below it, single rows weigh more than ten and intervals sa
 
 @dataclass(frozen=True)
 class State:
-    """What a strategy may look at.
+    """The data available to a strategy.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class State:
     distance : array (rows,) or None
         One minus the greatest kernel value between a row and any row that was asked.
     trust : float
-        How far the model's probabilities are to be followed, by rows that were held out, from 0 to 1.
+        Shrinkage factor of the model's probabilities, from held-out rows, between 0 and 1.
     """
 
     codes: AnyArray
@@ -94,7 +94,7 @@ class State:
 
 
 def at_random(model: Any, X: Any, state: State) -> AnyArray:
-    """Every row with the same chance: these rows say what holds of all.
+    """Uniform probabilities: these rows represent the whole table.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def at_random(model: Any, X: Any, state: State) -> AnyArray:
 
 
 def margin(model: Any, X: Any, state: State) -> AnyArray:
-    """Rows whose two likeliest classes are about as likely; any row as far as the model is not to be trusted.
+    """Rows with a small margin between the two likeliest classes, mixed with uniform sampling as `trust` decreases.
 
-    Where a model hardly learns, its margins are noise, and rows near them teach less than rows drawn at random.
+    The margins of a poor model are noise; rows drawn at random then improve it more.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fitting and predicting beyond memory and beyond one machine: one pass, mergeable statistics, the same model."""
+"""Out-of-core and distributed fitting and prediction: one pass, mergeable statistics, the same model."""
 
 from pnulearn._moments import Design, PNUStatistics
 from pnulearn._reader.errors import TableError

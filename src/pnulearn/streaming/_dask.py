@@ -26,7 +26,7 @@ GROUP = 32  # partitions: the total is a queue in which every statistics of the 
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """A partition: on the client a recipe (`data` is delayed), on a worker the rows themselves.
+    """A partition: a delayed object on the client, the rows on a worker.
 
     `token` is Dask's name for what the whole collection holds.
     """
@@ -178,7 +178,7 @@ class OnCluster:
         future = self.client.compute(_sum(groups))
         try:
             return self._result(parts[-1], future, _nothing)
-        except KilledWorker:  # one by one it can be told who did it
+        except KilledWorker:  # running the parts one by one identifies the cause
             return None
 
     def _submit_all(self, shared: Any, parts: Sequence[Part]) -> list[Any]:
@@ -215,7 +215,7 @@ class OnCluster:
         return self.client.submit(run_on, shared, part, key=f"pnulearn-part-{uuid.uuid4().hex}")
 
     def _refuse_to_wait_alone(self, part: Part) -> None:
-        """Complain if there has been no worker for too long."""
+        """Raise if there has been no worker for too long."""
         if self.client.nthreads():
             self._alone_since = None
             return

@@ -33,7 +33,7 @@ def fit_statistics(
 ) -> PNUClassifier:
     """Fit a PNUClassifier from statistics; it is then like any other.
 
-    Candidates are told apart by the squared-loss PNU risk, or by the zero-one risk too if `recount` (a second pass)
+    Candidates are compared by the squared-loss PNU risk, and also by the zero-one risk if `recount` (a second pass)
     counts errors. The `sample` of rows, if there is one, gives the validation risk with its standard error.
 
     Parameters
@@ -93,8 +93,8 @@ def fit_files(
     n_jobs
         threads, 2 by default. The result does not depend on it.
     client
-        a `dask.distributed.Client` to share the work out over, or an `OnCluster` with other patience; the result is the
-        same to the last bit.
+        a `dask.distributed.Client` to share the work out over, or an `OnCluster` with another timeout; the result is
+        the same to the last bit.
     checkpoint
         a file from which a killed run resumes, to the same bits; written every `checkpoint_seconds`.
     checkpoint_seconds : float

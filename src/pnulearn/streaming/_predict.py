@@ -188,14 +188,14 @@ def predict_files(
     Parameters
     ----------
     model
-        a fitted classifier. If it knows its columns by name, they are found by name.
+        a fitted classifier. If it has `feature_names_in_`, columns are found by name.
     data : path, folder, pattern or several
         Parquet or CSV files.
     output
         a file that ends in .parquet or .csv; without either ending, a folder with one Parquet file per part.
     keep
         columns to copy from the input, an identifier for instance; "others" copies all that are no features, if the
-        model knows its columns by name.
+        model has `feature_names_in_`.
     probabilities : bool
         Add probabilities to the columns.
     n_jobs : int or None
@@ -256,8 +256,8 @@ def _other_columns(model: Any, data: Any) -> list[str]:
     features = getattr(model, "feature_names_in_", None)
     if features is None:
         raise ValueError(
-            'keep="others" needs a model that knows its columns by name, from a fit to files or to a data frame. Name '
-            'the columns to keep, e.g. keep=["id"].'
+            'keep="others" needs a model with feature_names_in_, from a fit to files or to a data frame. Name the '
+            'columns to keep, e.g. keep=["id"].'
         )
     return [name for name in column_names(data) if name not in set(features)]
 

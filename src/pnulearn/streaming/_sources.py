@@ -57,7 +57,7 @@ def _refuse_missing(where: str, types: Schema, needed: Sequence[str]) -> None:
 
 
 def _refuse_differences(schemas: Sequence[tuple[str, Schema]]) -> None:
-    """A column that some tables lack is neither dropped nor made up, whichever table comes first."""
+    """Raise if a column is missing from some tables, whichever table comes first."""
     first, known = schemas[0]
     for where, types in schemas[1:]:
         for poor, rich, name in [
@@ -298,7 +298,7 @@ class Source:
         return any(isinstance(part, FilePart) and part.is_untyped for part in self.parts)
 
     def without_parts(self) -> Source:
-        """What a worker has to know: not the other parts."""
+        """A copy without the parts, to send to workers."""
         return replace(self, parts=())
 
     @property

@@ -1,6 +1,6 @@
 """Tables in files: read into columns, turned into features, written back with predictions.
 
-Names are imported when they are first used: the command line reads the options of a fit before anything else.
+Names are imported lazily, so that the command line can read its options without importing NumPy.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Judging scores on a table: those of a model, or a column that some other tool wrote, from few labels."""
+"""Evaluating scores on a table from few labels: those of a model, or a column that another tool wrote."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from pnulearn.tables._row_sampling import RowSampler, SampledRows
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How a model does in the population, and what that rests on.
+    """The estimated error of a model in the population, and the data it was estimated from.
 
     Parameters
     ----------
     source : str
         Where the rows come from.
     subject : str
-        What was judged: a column of scores or a model file.
+        What was evaluated: a column of scores or a model file.
     names : (str, str)
         The negative and the positive class.
     codes : array (rows,)
@@ -115,7 +115,7 @@ def evaluate_table(
     costs: tuple[float, float] | None = None,
     subject: str = "",
 ) -> Evaluation:
-    """Judge a model, or the column `score`, on all rows of a table.
+    """Evaluate a model, or the column `score`, on all rows of a table.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def evaluate_table(
     options : TableOptions
         Positive label, prior, sampling, weights and columns to leave out.
     model : TableModel, optional
-        The model, if it is not a column of scores that is judged.
+        The model, unless a column of scores is evaluated.
     score : str
         The column of scores or predicted labels, if there is no model.
     helper : sequence of str
@@ -181,7 +181,7 @@ def evaluate_table(
 
 
 def _labels_for(model: TableModel, table: Table, label: str, options: TableOptions) -> Labels:
-    """Labels in the classes of a model, which knows its positive class."""
+    """Labels encoded in the classes of a model."""
     if model.record.fingerprint and model.record.fingerprint == table.fingerprint:
         warn("The model was fitted to this very file, so the error looks smaller than it is.")
     labels = model_labels(table, model, label, options.unlabeled)
@@ -193,7 +193,7 @@ def _labels_for(model: TableModel, table: Table, label: str, options: TableOptio
 def _read_prior(
     prior: Any, model: TableModel | None, table: Table, at_random: str | None, labels: Labels, sampling: str | None
 ) -> Any:
-    """The prior as given, or what labels drawn at random or the model say of it; None if nothing does."""
+    """The given prior, or an estimate from labels drawn at random or from the model; None if there is neither."""
     counted = None if at_random is None else random_prior(table, at_random, labels)
     if prior is None:
         prior = counted if counted is not None or model is None else model.classifier.prior_estimate_
@@ -205,7 +205,7 @@ def _read_prior(
 
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    """What an error rate, or a cost, is estimated from."""
+    """Estimates an error rate or a cost from these labels, scores and prior."""
 
     labels: Labels
     scores: AnyArray
@@ -226,7 +226,7 @@ class _Judge:
 
 
 def _opinions(table: Table, columns: Sequence[str], labels: Labels) -> list[AnyArray] | None:
-    """What second models say on P, N and U, as log-odds."""
+    """Log-odds of second models on P, N and U."""
     if not columns:
         return None
     given = {name: opinion_column(table, name, labels.classes) for name in columns}
@@ -245,25 +245,25 @@ def table_labels(table: Table, label: str, positive: Any, unlabeled: Any) -> Lab
     note(targets.remarks)
     labels = decode_labels(targets.y, pos_label=targets.positive)
     if len(labels.classes) != 2:
-        raise TableError(f"Column {label!r} has {len(labels.classes)} classes; this command judges two.")
+        raise TableError(f"Column {label!r} has {len(labels.classes)} classes; two are needed.")
     return labels
 
 
 def model_labels(table: Table, model: TableModel, label: str, unlabeled: Any) -> Labels:
     """The codes of a label column in the classes of a model; a note tells which spellings were joined."""
     if len(model.classifier.classes_) != 2:
-        raise TableError(f"The model has {len(model.classifier.classes_)} classes; this command judges two.")
+        raise TableError(f"The model has {len(model.classifier.classes_)} classes; two are needed.")
     targets = read_targets(table, label, unlabeled=unlabeled, known=model.classifier.classes_.tolist())
     note(targets.joined)
     return decode_labels(targets.y, classes=model.classifier.classes_)
 
 
 def refuse_other_positive(model: TableModel, positive: Any) -> None:
-    """A model knows its positive class; another one cannot be named afterwards."""
+    """Refuse a positive class other than the one the model was fitted with."""
     if match_label(label_text(positive), model.classifier.classes_.tolist()) != model.classifier.classes_[1]:
         raise TableError(
-            f"The positive class of the model is {model.classes[1]!r}, not {positive!r}: `pnulearn fit` fixed it. "
-            "Leave --positive out, or fit the model with it."
+            f"The positive class of the model is {model.classes[1]!r}, not {positive!r}: it was fixed by the fit. "
+            f"Leave pos_label=... out, or fit the model with pos_label={positive!r}."
         )
 
 
@@ -283,18 +283,18 @@ def score_column(table: Table, name: str, classes: AnyArray, threshold: float | 
     values = column.values
     if threshold is not None:
         if not np.isfinite(threshold):
-            raise TableError(f"--threshold must be a finite number, got {threshold}.")
+            raise TableError(f"threshold= must be a finite number, got {threshold}.")
         return values - threshold
     if classes.dtype.kind in "biuf" and set(values.tolist()) <= set(classes.astype(float).tolist()):
         note(
             [
                 f"Column {name!r} holds nothing but {classes[0]} and {classes[1]} and was read as predicted labels "
-                "(--threshold makes them scores)."
+                "(pass threshold=... to read them as scores)."
             ]
         )
         return np.where(values == float(classes[1]), 1.0, -1.0)
     if values.min() >= 0 and values.max() <= 1:
-        note([f"Column {name!r} lies in [0, 1] and was cut at 0.5 (--threshold overrides)."])
+        note([f"Column {name!r} lies in [0, 1] and was cut at 0.5 (threshold=... overrides)."])
         return values - 0.5
     return values
 
@@ -310,11 +310,13 @@ def _label_scores(name: str, words: AnyArray, classes: AnyArray) -> AnyArray:
 
 
 def opinion_column(table: Table, name: str, classes: AnyArray) -> AnyArray:
-    """What a second model says of every row: numbers as they are, words as labels."""
+    """Predictions of a second model for every row: numbers as they are, words as labels."""
     column = table.column(name)
     if column.missing.any():
         row = int(np.flatnonzero(column.missing)[0]) + 1
-        raise TableError(f"Column {name!r} of {table.source} says nothing of row {row}. A helper needs every row.")
+        raise TableError(
+            f"Column {name!r} of {table.source} has no value in row {row}. A helper needs a value in every row."
+        )
     if column.is_numeric:
         return column.values
     return np.where(_label_scores(name, column.values, classes) > 0, classes[1], classes[0])
@@ -350,7 +352,7 @@ def _gather(
     """All rows of a table in memory, or the needed columns of all rows of files, and the model's scores."""
     if isinstance(data, Batches):
         needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
-        with progress("Judging all rows") as advance:
+        with progress("Evaluating all rows") as advance:
             return _gather_batches(data, label, needed, model, advance, draw=draw)
     if model is None:
         return Gathered(data)

@@ -118,7 +118,7 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
 
 
 def preview_columns(table: Table, label: str | None, options: TableOptions) -> list[dict[str, Any]]:
-    """What a fit would do with every column; notes name those that give the label away."""
+    """How a fit would use every column; notes name columns that leak the label."""
     plan = _learn_plan(table, label, options)
     if label is not None:
         targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
@@ -167,7 +167,7 @@ def _chosen_rows(targets: Targets, options: TableOptions) -> tuple[AnyArray, lis
     if len(unlabeled) <= most:
         return np.arange(len(missing)), []
     chosen = np.random.default_rng(options.random_state).choice(unlabeled, most, replace=False)
-    remark = f"Learnt from {most} of {len(unlabeled)} unlabelled rows, chosen at random (--most-unlabeled)."
+    remark = f"Learnt from {most} of {len(unlabeled)} unlabelled rows, drawn at random (most_unlabeled=...)."
     return np.sort(np.concatenate([np.flatnonzero(~missing), chosen])), [remark]
 
 
@@ -179,7 +179,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
     """Fit to all rows of files that are read in batches, twice.
 
     The result is a model like any other. Its rows are a sample, of at most 10,000 unlabelled rows and 2,000 labelled
-    ones of each class, on which it was judged out of fold. Only loss="squared" can be learnt this way.
+    ones of each class, on which it was cross-validated. Only loss="squared" can be learnt this way.
     """
     start = time.perf_counter()
     classifier = _make_classifier(options)
@@ -278,11 +278,11 @@ def _sampling_remarks(fair: SampledRows, rows: AnyArray) -> Iterator[str]:
     yield f"Learnt from all {n_rows:,} rows, read in batches."
     if n_fair < n_rows:
         yield (
-            f"What becomes of each column was decided by {n_fair:,} rows drawn at random; categories and words that "
-            "they do not show count as missing or rare."
+            f"The kinds of columns were determined from {n_fair:,} rows drawn at random; categories and words that do "
+            "not occur in them count as missing or rare."
         )
     if len(rows) < n_rows:
-        yield f"Held-out results, and all that a report shows of rows, rest on {len(rows):,} rows drawn at random."
+        yield f"Held-out results, and the rows in a report, are based on {len(rows):,} rows drawn at random."
 
 
 @dataclass

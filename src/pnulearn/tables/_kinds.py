@@ -28,7 +28,7 @@ LONG_TAIL = 2.0  # skewness beyond which ranks take the place of values: an expo
 FEWEST_FOR_TAIL = 20  # rows that a skewness can be judged by
 N_KNOTS = 257
 GIANT = 1e8  # beyond, sixteen digits do not keep the usual values apart any more
-REMEDY = "The model was fitted to numbers there: correct the cell, or name it with --missing if it means missing."
+REMEDY = "The model was fitted to numbers there: correct the cell, or pass missing=... if it means missing."
 RARE, OF_ROWS = 5, 100  # a category of fewer rows is rare, in a small table one of less than a hundredth of them
 OTHER = "(other)"
 N_OWN = 30  # the most frequent categories, which have a feature of their own
@@ -56,11 +56,11 @@ class UsedColumn(Protocol):
 
     @property
     def fate(self) -> str:
-        """What becomes of the column, in words."""
+        """A sentence describing how the column is transformed."""
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> UsedColumn:
-        """From all rows; raises `Unusable` if there is nothing to learn."""
+        """Fit to all rows; raises `Unusable` if the column carries no information."""
 
     def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
         """Features (rows, len(feature_names)) of some rows, and remarks about cells that are not known."""
@@ -82,7 +82,7 @@ def append_filled(features: AnyArray, missing: AnyArray, flagged: bool) -> AnyAr
 
 
 def say_unknown(name: str, strange: list[str], what: str = "they are treated as missing") -> list[str]:
-    """A remark about cells that a model has not met."""
+    """A remark about cell values that were not in the training table."""
     if not strange:
         return []
     shown = ", ".join(map(repr, strange[:3])) + (", ..." if len(strange) > 3 else "")
@@ -126,7 +126,7 @@ class Scale:
 
 
 def has_long_tail(values: AnyArray) -> bool:
-    """Whether few values decide mean and variance.
+    """Whether the skewness exceeds `LONG_TAIL`, so that a few values dominate mean and variance.
 
     >>> has_long_tail(np.arange(100.0)), has_long_tail(np.append(np.arange(100.0), 1e200))
     (False, True)
@@ -188,7 +188,7 @@ def _refuse_giant(column: Column, center: float) -> None:
         raise TableError(
             f"Column {column.name!r} holds {column.data[row]:.3g} in row {row + 1}, more than {GIANT:g} times as far "
             "off as the other cells usually are: scaled to it, they would all look alike. Correct or empty the cell, "
-            f"or name it with --missing {column.data[row]:g} if it means missing."
+            f"or pass missing=['{column.data[row]:g}'] if it means missing."
         )
 
 
@@ -305,7 +305,7 @@ def encode_levels(column: Column, known: tuple[str, ...], has_other: bool) -> An
 class CodesColumn:
     """One 0/1 feature for each of the most frequent categories; all others share a few ±1 features by hashing.
 
-    Labels play no part, so nothing leaks. A code that the model has not met has a place among the shared features.
+    Labels are not used, so there is no leakage. A category that was not in the training table uses the shared features.
     """
 
     name: str

@@ -142,7 +142,7 @@ def _guess_positive(label: str, names: list[Any]) -> tuple[Any, list[str]]:
     """Yes, whatever its language; of other words the last in the alphabet, as for all labels. Said in any case."""
     if len(names) > 2 or not all(isinstance(name, str) for name in names):
         return None, []
-    how = "pass --positive if it is another"
+    how = "pass pos_label=... if it is another"
     if len(names) == 1:
         unseen = affirmative(names[0])
         said = f"Column {label!r} shows {names[0]!r} only, so the positive label is taken to be {unseen!r}; {how}."

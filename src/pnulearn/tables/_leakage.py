@@ -1,4 +1,4 @@
-"""Columns that give the label away: too good to be known before it."""
+"""Leakage: columns that alone predict the label almost perfectly."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def find_leaks(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> dict[str, floa
 def separation(part: AnyArray, y: AnyArray) -> float:
     """Area under the ROC curve of one column: out of fold, or of its values as they are if it has one feature.
 
-    Of more than two classes each is told from all others, and the mean counts: one class that stands apart is no
-    giveaway.
+    With more than two classes this is the mean one-vs-rest area, so that one well separated class is not reported.
     """
     two = len(np.unique(y)) == 2
     if two and part.shape[1] == 1:

@@ -1,4 +1,4 @@
-"""Model files: written from whatever can be saved, opened whoever wrote them."""
+"""Model files: saving and loading all kinds of models."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def load_table_model(path: str | Path) -> TableModel:
 
 
 def _network(content: dict[str, Any]) -> Any:
-    """Networks need PyTorch, which only those pay for who load one."""
+    """Networks need PyTorch, which is imported only when one is loaded."""
     from pnulearn.torch import PNUNetClassifier
     from pnulearn.torch._saving import restore as restore_network
 

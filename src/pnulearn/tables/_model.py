@@ -1,4 +1,4 @@
-"""A fitted classifier together with what must be done to a table's columns first: saved, loaded and applied as one."""
+"""A fitted classifier together with the transformation of a table's columns, saved, loaded and applied as one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KIND = "PNUTable"
 
 @dataclass(frozen=True)
 class FitRecord:
-    """Where a model came from, enough to find out and to repeat."""
+    """Metadata of a fit: data, options and versions needed to repeat it."""
 
     source: str
     fingerprint: str
@@ -53,7 +53,7 @@ class TableModel:
     classifier : PNUClassifier or AutoPNU
         The fitted classifier, which takes the features that the plan makes.
     plan : ColumnPlan
-        What becomes of the columns.
+        How columns become features.
     label : str
         The column of labels.
     record : FitRecord
@@ -93,7 +93,7 @@ class TableModel:
         return [label_text(name) for name in self.classifier.classes_.tolist()]
 
     def facts(self) -> dict[str, Any]:
-        """What is known about the model, by name, as plain values."""
+        """Facts about the model as plain values by name."""
         classifier, record, plan = self.classifier, self.record, self.plan
         how = _learner_facts(classifier) if isinstance(classifier, AutoPNU) else _search_facts(classifier)
         interval, risk = classifier.prior_interval_, classifier.risk_
@@ -137,7 +137,7 @@ class TableModel:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model says about rows: `probability` has a column per class."""
+    """Predictions for rows: `probability` has a column per class."""
 
     labels: AnyArray
     scores: AnyArray
@@ -151,7 +151,7 @@ class Fitted:
     """A model with the rows it was fitted to, or some of them: `rows` are their numbers in the table.
 
     If the table is itself a sample of a larger one, `numbers` are the numbers of all its rows there. `sampling` is how
-    labels were drawn, None if nobody said it.
+    labels were drawn, None if not given.
     """
 
     model: TableModel
@@ -168,7 +168,7 @@ class Fitted:
         return probabilities(classifier.validation_scores_, classifier.calibration_)[:, 1]
 
     def narrow_prior(self) -> Narrowing | None:
-        """What the unknown prior costs and what labels drawn at random would tell; None if it is known."""
+        """The cost of the uncertain prior and the gain from labels drawn at random; None if the prior is known."""
         classifier, unlabeled = self.model.classifier, self.codes < 0
         if classifier.prior_estimate_.mass is None or np.isnan(classifier.validation_scores_).any():
             return None
@@ -190,7 +190,7 @@ def _search_facts(classifier: PNUClassifier) -> dict[str, Any]:
 
 
 def _learner_facts(classifier: AutoPNU) -> dict[str, Any]:
-    """What each learner would have done alone, and its part in the average."""
+    """Error of each learner alone, and its weight in the average."""
     return {
         "learners": {
             one.name: {"part": one.weight, "error_alone": None if one.risk is None else one.risk.value}

@@ -1,7 +1,7 @@
-"""What is told while a table is worked on: notes, warnings and progress, to whoever listens.
+"""Notes, warnings and progress while a table is processed.
 
-In Python notes are kept (`TableClassifier.remarks_`) and warnings are warnings; the command line prints both at once
-and shows how far the work is.
+In Python notes are collected (`TableClassifier.remarks_`) and warnings are issued; the command line prints both and
+shows progress.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-Advance = Callable[[float], None]  # told the share that is done
+Advance = Callable[[float], None]  # called with the share that is done
 
 
 def _nothing(message: str) -> None:
-    """Nobody wants to know."""
+    """Discard a message."""
 
 
 def _warn(message: str) -> None:
@@ -41,18 +41,18 @@ LISTENER: ContextVar[Listener] = ContextVar("listener", default=Listener())  # n
 
 
 def note(messages: Iterable[str]) -> None:
-    """Tell notes, one by one."""
+    """Send notes to the listener, one by one."""
     for message in messages:
         LISTENER.get().note(message)
 
 
 def detail(message: str) -> None:
-    """Tell what only somebody who asks for more wants to know."""
+    """Send a message that is shown only in verbose mode."""
     LISTENER.get().detail(message)
 
 
 def warn(message: str) -> None:
-    """Tell a warning."""
+    """Send a warning to the listener."""
     LISTENER.get().warn(message)
 
 
@@ -63,7 +63,7 @@ def progress(message: str, *, is_long: bool = True) -> AbstractContextManager[Ad
 
 @contextmanager
 def collect_notes() -> Iterator[list[str]]:
-    """Notes that are told from here on, beside the listener."""
+    """Collect notes in a list, in addition to sending them to the listener."""
     outer, notes = LISTENER.get(), list[str]()
 
     def keep(message: str) -> None:

@@ -43,7 +43,7 @@ def option(default: Any, meaning: str, **command_line: Any) -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TableOptions:
-    """Everything that can be said about a table before it is learnt from."""
+    """All options of reading a table and fitting a model to it."""
 
     prior: Any = option(
         None,
@@ -55,7 +55,7 @@ class TableOptions:
     sampling: Sampling | None = option(
         None, "Were the labelled rows drawn at random, or chosen (by class, say)?", metavar="random|by-class"
     )
-    learner: Learner = option("pnu", "What learns. auto averages all of them by how they do on rows held out.")
+    learner: Learner = option("pnu", "Learner. auto averages all of them, weighted by their held-out risk.")
     pos_label: Any = option(None, "Label of the positive class; by default yes, or the greater.", flag="--positive")
     unlabeled: Any = option(None, "Value that marks unlabelled rows, besides empty cells.")
     at_random: str | None = option(
@@ -77,7 +77,11 @@ class TableOptions:
     drop: Sequence[str] = option((), "Leave this column out (may be repeated).", completes="column")
     most_categories: int = option(MOST_CATEGORIES, "Categories with a feature each; others share features.", least=2)
     risk: Risk = option("pnu", "Which samples the risk combines.")
-    loss: Loss = option("squared", "What a mistake costs. All but squared take longer; hinge needs --risk pn.")
+    loss: Loss = option(
+        "squared",
+        'Loss function. All but squared take longer; hinge needs risk="pn".',
+        help="Loss function. All but squared take longer; hinge needs --risk pn.",
+    )
     kernel: Kernel = option("rbf", "rbf puts Gaussians around rows, linear is a linear model.")
     scaling: Scaling = option("standard", "Scaling of numeric columns.", flag="--scale")
     cv: int | None = option(
@@ -123,16 +127,16 @@ class TableOptions:
         return int(self.stream_above * 2**20)
 
     def refuse_contradictions(self) -> None:
-        """Options of which one says that another has no meaning."""
+        """Raise if two options contradict each other."""
         if self.at_random is not None and self.sampling == "random":
             raise ValueError(
-                "sampling=random says of all rows what the column of at_random says of some: name one of them."
+                'sampling="random" declares all labels random, at_random=... some of them: pass one of them.'
             )
         given = [
             name for name in ("risk", "loss", "kernel", "settings") if getattr(self, name) != OPTIONS[name].default
         ]
         if given and self.learner not in ("pnu", "auto"):
-            raise ValueError(f"{given[0]}= is for learner=pnu or auto; {self.learner} has no such thing.")
+            raise ValueError(f"{given[0]}= is for learner=pnu or auto; {self.learner} has no such parameter.")
 
     def needs_memory(self) -> str:
         """Why the rows cannot be learnt from in batches; empty if they can."""

@@ -1,7 +1,7 @@
-"""What becomes of every column: used as one of the kinds, left out, or refused with advice.
+"""How each column becomes features: its kind is recognised, or it is left out, or an error explains what to change.
 
-The plan is learnt from the table a model is fitted to and stored with the model, so that new rows are treated alike,
-whether they come as one table or in batches.
+The plan is fitted to the training table and stored with the model, so that new rows are transformed identically, in one
+table or in batches.
 """
 
 from __future__ import annotations
@@ -179,13 +179,13 @@ def _refuse_stray_cells(column: Column, table: Table) -> None:
         cell = column.values[stray[0]]
         raise TableError(
             f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} cells, first {cell!r} in "
-            f"row {stray[0] + 1}. If that means missing, pass --missing {cell!r}; otherwise correct it or pass --drop "
-            f"{column.name!r}."
+            f"row {stray[0] + 1}. If that means missing, pass missing=[{cell!r}]; otherwise correct it or pass drop="
+            f"[{column.name!r}]."
         )
 
 
 def _refuse_twin(column: Column, seen: dict[bytes, str]) -> None:
-    """A column whose cells are those of an earlier one says nothing new."""
+    """Leave out a column that is equal to an earlier one."""
     digest = hashlib.sha1(np.ascontiguousarray(column.data).tobytes(), usedforsecurity=False)
     digest.update("\0".join(column.levels).encode())
     twin = seen.setdefault(digest.digest(), column.name)

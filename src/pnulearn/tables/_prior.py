@@ -62,7 +62,7 @@ def settle_prior(
     note(
         [
             f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} "
-            f"to {estimate.high:.2f}); pass --prior if you know it."
+            f"to {estimate.high:.2f}); pass prior=... if you know it."
         ]
     )
     return estimate
@@ -74,7 +74,7 @@ def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
 
 
 def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
-    """The prior that a risk is judged with, and its interval unless it is known."""
+    """The prior used to estimate a risk, and its interval unless it is known."""
     known = estimate.is_known or estimate.interval is None
     return {
         "prior": float(estimate.mean),
@@ -83,9 +83,9 @@ def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
 
 
 def sampling_facts(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) -> dict[str, Any]:
-    """How labels were drawn. If nobody said it and it matters: what was assumed, and what the other answer would give.
+    """How labels were sampled. If that was not given and matters: the assumption, and the prior under the alternative.
 
-    It matters if the prior of two classes is not known and both have labels, whose counts might tell it.
+    It matters if the prior of two classes is unknown and both classes have labels, whose counts might estimate it.
     """
     if drawn is not None:
         return {"labels": WORDS[drawn]}
@@ -99,8 +99,8 @@ def sampling_facts(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) 
     other = beside_evidence([counted], [estimate])
     note(
         [
-            f"Labelled rows are taken as chosen by class (--sampling by-class), which gives a prior of "
-            f"{_words(estimate)}. If they were drawn at random, pass --sampling random: it would be {_words(other)}."
+            f'Labelled rows are assumed to be drawn by class (sampling="by_class"), which gives a prior of '
+            f'{_words(estimate)}. If they were drawn at random, pass sampling="random": it would be {_words(other)}.'
         ]
     )
     return assumed | {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}

@@ -1,4 +1,4 @@
-"""Where labels come from: columns that mark rows labelled at random, weights, and what `pnulearn label` writes."""
+"""How labels were sampled: columns that mark rows labelled at random, weights, and columns of `pnulearn label`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def find_origins(
     """
     _, origin, marks, weight = export_names(label)
     if at_random is None and weights is None and not said and {origin, marks, weight} <= set(table.names):
-        remark = f"Columns {marks!r} and {weight!r}, which `pnulearn label` wrote, say how rows were chosen and weigh."
+        remark = f"Columns {marks!r} and {weight!r}, written by `pnulearn label`, are used."
         return Origins(marks, weight, [*drop, origin], remark)
     return Origins(at_random, weights, list(drop))
 

@@ -1,6 +1,6 @@
-"""A random sample of the rows of a table that comes in batches: the smallest of keys that a row's place gives it.
+"""A random sample of the rows of a table that is read in batches: the rows with the smallest hash keys.
 
-What a row is drawn by is its file's name and its place there, so it is drawn or not whatever the batches are.
+The key is a hash of the file's name and the row's position, so the sample does not depend on the batch size.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a person should know about a model before any number: one sentence, and what to do about what is wrong.
+"""The verdict on a model: one sentence, the concerns with their remedies, and the main figures.
 
-The first screen of `pnulearn fit`, `pnulearn info` and the head of the report are this one value.
+`pnulearn fit`, `pnulearn info` and the head of the report show the same `Verdict`.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ HARDLY_KNOWN = 0.3  # width of the prior's interval
 WIDE = 0.2  # interval of the error
 EVEN, SURE = 0.5, 0.95
 N_RANDOM = 15
-CHECK_PRIOR = "Check the prior, give a range (--prior 0.1..0.3), or leave it out."
-RANDOM = "drawn at random"  # in the words of a prior that labels told
+CHECK_PRIOR = "Check the prior, pass a range such as prior=(0.1, 0.3), or leave it out."
+RANDOM = "drawn at random"  # the method of a prior that was estimated from label counts
 
 
 @dataclass(frozen=True)
 class Concern:
-    """Something that speaks against trusting a model.
+    """A reason not to trust a model.
 
     Parameters
     ----------
     name : str
-        A word for programs.
+        Identifier, for programs.
     what : str
-        What is wrong, in a sentence.
+        The problem, in one sentence.
     remedy : str
-        What to do about it, in a sentence.
+        What to do about it, in one sentence.
     grave : bool
-        Whether the model should not be used before.
+        Whether the model should not be used until it is resolved.
     """
 
     name: str
@@ -65,20 +65,20 @@ class Measure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a model is worth, in words and in numbers.
+    """How good a model is, in words and in numbers.
 
     Parameters
     ----------
     headline : str
-        The sentence to read if no other is read.
+        The summary in one sentence.
     concerns : tuple of Concern
-        What speaks against the model, the gravest first; the headline already says the first.
+        Reasons not to trust the model, the gravest first; the headline contains the first.
     quality : Quality or None
-        The numbers; None if the rows do not tell.
+        Error, precision, recall and lift with intervals; None without held-out predictions.
     classes : tuple of str
         Names of the classes; of two, the second is positive.
     prior : PriorEstimate
-        What is known about their shares.
+        The class prior and its uncertainty.
     """
 
     headline: str
@@ -129,7 +129,7 @@ def reach_verdict(model: TableModel, narrowing: Narrowing | None = None) -> Verd
     model : TableModel
         The model.
     narrowing : Narrowing, optional
-        What labels drawn at random would tell about the prior, as `Fitted.narrow_prior` gives it.
+        How far labels drawn at random would narrow the prior's interval, as `Fitted.narrow_prior` returns it.
     """
     classes, prior = tuple(model.classes), model.classifier.prior_estimate_
     quality, concerns = None, []
@@ -148,7 +148,7 @@ def reach_verdict(model: TableModel, narrowing: Narrowing | None = None) -> Verd
 
 
 def _quality(classifier: PNUClassifier) -> Quality | None:
-    """None for models of versions that did not keep what held-out rows were called."""
+    """Quality from held-out predictions; None for models of older versions, which did not store them."""
     table = getattr(classifier, "decisions_", None)
     return None if table is None else judge_decisions(table, classifier.prior_estimate_, classifier.risk_)
 
@@ -157,7 +157,7 @@ def _headline(quality: Quality | None, classes: tuple[str, ...], concerns: list[
     if concerns and concerns[0].grave:
         return f"Do not rely on this model yet: {_lower(concerns[0].what)}"
     if quality is None:
-        return "How good this model is cannot be told: no rows were held out that would tell. Judge it on fresh rows."
+        return "The error of this model is unknown: no held-out predictions are available. Evaluate it on new rows."
     error = (
         f"it errs on about {percent(quality.error.value)} of new rows ({_span(quality.error)}); always answering "
         f"{classes[quality.larger]!r} errs on {percent(quality.yardstick.value)}."
@@ -186,8 +186,8 @@ def _concerns(
         yield Concern("no_better", what, remedy, grave=unlikely)
     if prior.mass is not None and prior.high - prior.low > HARDLY_KNOWN:
         what = (
-            f"The share of {classes[1]!r} is hardly known: anything from {percent(prior.low)} to {percent(prior.high)} "
-            "agrees with the rows, and every number hangs on it."
+            f"The share of {classes[1]!r} is uncertain ({percent(prior.low)} to {percent(prior.high)}), and all "
+            "figures depend on it."
         )
         yield Concern("prior_hardly_known", what, prior_remedy)
     if quality.error.high - quality.error.low > WIDE:
@@ -196,22 +196,22 @@ def _concerns(
 
 
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
-    ways = ["give a range if you know the share roughly (--prior 0.1..0.3)"] if len(classes) == 2 else []
+    ways = ["pass a range such as prior=(0.1, 0.3) if you know the share roughly"] if len(classes) == 2 else []
     if RANDOM not in prior.method:
-        ways.append("say so if the labelled rows were picked at random (--sampling random)")
+        ways.append('pass sampling="random" if the labelled rows were drawn at random')
     n_labels, after = N_RANDOM, ""
     if narrowing is not None:
         n_labels, ends = narrowing.n_labels, map(percent, narrowing.interval_after)
         after = f", which would narrow it to about {' to '.join(ends)}"
-    label = f"label {n_labels} rows picked at random{after} (--at-random COLUMN marks them)"
+    label = f'label {n_labels} rows drawn at random{after} (mark them in a column and pass at_random="COLUMN")'
     return _upper(f"{', or '.join([*ways, label])}.")
 
 
 def leakage_concerns(giveaways: Mapping[str, float]) -> Iterator[Concern]:
     """Columns that are too good, as concerns."""
     for name, area in giveaways.items():
-        what = f"Column {name!r} alone tells the labelled rows apart (AUC {area:.2f})."
-        remedy = f"If it is filled in after the label is known, the model is worthless: pass --drop {name!r}."
+        what = f"Column {name!r} alone separates the labelled rows (AUC {area:.2f})."
+        remedy = f"If it is filled in after the label is known, the model is worthless: pass drop=[{name!r}]."
         yield Concern("giveaway", what, remedy)
 
 

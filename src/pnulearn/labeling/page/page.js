@@ -1,15 +1,15 @@
 "use strict";
-// One row at a time, and what is known so far beside it.
+// Shows one row at a time, with the current estimates beside it.
 const at = id => document.getElementById(id);
 const REASONS = {
-  random: "Drawn at random: such rows say what holds of all.",
+  random: "Drawn at random: such rows represent the whole table.",
   margin: "Chosen because the model is unsure about it.",
-  risk_change: "Chosen because its label may change what the model expects most.",
-  diversity: "Chosen because it is unlike the rows asked so far.",
+  risk_change: "Chosen because its label is expected to change the estimated risk most.",
+  diversity: "Chosen because it is unlike the rows labelled so far.",
 };
 let start = null, shown = null, waiting = false, lastSaid = "";
 
-// Every tab is somebody of its own, also after it was reloaded: it gets its own row back.
+// Every tab is a separate annotator; after a reload it gets its pending row back.
 const who = sessionStorage.getItem("who") || crypto.randomUUID();
 sessionStorage.setItem("who", who);
 
@@ -91,8 +91,8 @@ function showStanding(now) {
   at("rest").textContent = [now.unknown ? `${now.unknown} don’t know` : "", now.waiting ? `${now.waiting} put off` : ""].filter(Boolean).join(", ");
   const error = now.error;
   at("error").textContent = error
-    ? `${percent(error.value)}, between ${percent(error.low)} and ${percent(error.high)} (${sure} at all times)${now.model ? "" : ", if it always says the most frequent class"}`
-    : now.judging ? "Nothing is known yet." : "No row is drawn at random, so nothing can be said.";
+    ? `${percent(error.value)}, between ${percent(error.low)} and ${percent(error.high)} (${sure} at all times)${now.model ? "" : ", always predicting the most frequent class"}`
+    : now.judging ? "No estimate yet." : "No row is drawn at random, so the error cannot be estimated.";
   at("chart").replaceChildren(drawCurve(now.history, now.goal));
   at("prior").replaceChildren(...now.prior.map((share, k) => {
     const node = make("div", "measure");
@@ -108,14 +108,14 @@ function showStanding(now) {
   if (document.activeElement !== at("goal")) at("goal").value = +(100 * now.goal).toFixed(2);
   showMixture(now.mixture);
   complain(now.trouble ? new Error(`The model could not be fitted: ${now.trouble}`) : null);
-  if (now.enough) say("Enough: the error is known as well as wished for.");
+  if (now.enough) say("Enough: the goal is reached.");
 }
 
 function verdict(now) {
   if (!now.error) return "Label a few rows to begin.";
-  if (now.enough) return "Enough. The error is known as well as wished for.";
-  if (now.more === null) return "All rows together would not tell the error that well: wish for less.";
-  return `About ${now.more} more labels until the error is known as well as wished for.`;
+  if (now.enough) return "Enough. The goal is reached.";
+  if (now.more === null) return "Labelling all rows would not reach this goal: choose a wider interval.";
+  return `About ${now.more} more labels until the goal is reached.`;
 }
 
 function showMixture(mixture) {

@@ -1,5 +1,5 @@
 "use strict";
-// A row as a person reads it.
+// Shows the cells of a row.
 
 function make(name, className, text) {
   const node = document.createElement(name);
