@@ -29,8 +29,8 @@ COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
 FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
 PROSE = {"headline", "advice", "what", "do", "prior_advice", "remarks"}  # keys of facts that hold sentences
-# Values that are typed differently on the command line: a range, a list of one item, a word in double quotes.
-VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)")?'
+# Values that are typed differently on the command line: a range, a list of one item, a word in double quotes, or any (...).
+VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)"|(?P<any>\.{3}))?'
 
 
 class Loudness(IntEnum):
@@ -85,6 +85,8 @@ def in_options(message: str) -> str:
     "pass --unlabeled 0, --positive 'spam' or --set alpha=0.1"
     >>> in_options('pass sampling="random", prior=(0.1, 0.3), drop=["id"] or header=False')
     'pass --sampling random, --prior 0.1..0.3, --drop id or --no-header'
+    >>> in_options("pass pos_label=... if it is another")
+    'pass --positive if it is another'
     """
     message = message.replace("header=False", "--no-header")
     message = re.sub(rf"(?<![\w.-])(?P<name>{'|'.join(FLAGS)})={VALUE}(?=(?P<blank>\s?))", _as_flag, message)
@@ -98,7 +100,7 @@ def _as_flag(found: re.Match[str]) -> str:
     value = found["item"] or (found["word"] or "").replace("_", "-")
     if value:
         return f"{flag} {value}"
-    return flag if found["blank"] else f"{flag} "
+    return flag if found["any"] or found["blank"] else f"{flag} "
 
 
 def listen() -> None:
@@ -109,6 +111,7 @@ def listen() -> None:
             detail,
             lambda message: remark(in_options(message), kind="warning"),
             progress,
+            in_options,
         )
     )
 

@@ -19,6 +19,7 @@ from pnulearn.report._ablation import ALONE, Ablation
 from pnulearn.report._findings import PRICES, Findings, cheapest, investigate
 from pnulearn.report._rows import AT_RANDOM
 from pnulearn.tables._model import Fitted
+from pnulearn.tables._notes import worded
 from pnulearn.tables._verdict import Verdict, percent
 
 # What figures of a report show, in sentences that are no stronger than the evidence.
@@ -26,9 +27,9 @@ from pnulearn.tables._verdict import Verdict, percent
 FEW = 3
 SAME = 0.05  # points
 INSTEAD = {
-    "labels alone": "here labels alone do better, so pass --risk pn, and doubt the prior.",
-    "labels and prior": "here the unlabelled rows do harm, so pass --risk pn.",
-    "without averaging": "here averaging does harm; in Python pass selection='best'.",
+    "labels alone": "here labels alone do better, so pass risk='pn', and check the prior.",
+    "labels and prior": "here the unlabelled rows do harm, so pass risk='pn'.",
+    "without averaging": "here averaging does harm: pass selection='best'.",
 }
 
 
@@ -38,17 +39,17 @@ def say_columns(importances: Sequence[ColumnImportance]) -> str:
     if not sure:
         first = importances[0]
         return (
-            f"Of no single column can these labels tell that the model needs it. Its decisions hang most on "
-            f"{first.column!r}: shuffled, {100 * first.changed:.0f} % of the rows would be decided otherwise."
+            f"These labels do not show that any single column is needed. Shuffling {first.column!r} would change the "
+            f"prediction of {100 * first.changed:.0f} % of the rows, more than any other column."
         )
     named = [f"{one.column!r} ({100 * one.rise.value:+.0f} points of error without it)" for one in sure[:FEW]]
     rest = len(importances) - len(sure)
-    others = f" Of the other {rest} columns it cannot be told that they matter." if rest else ""
+    others = f" For the other {rest} columns no effect is shown." if rest else ""
     return f"Most important: {', '.join(named)}.{others}"
 
 
 def say_ablations(ablations: Sequence[Ablation]) -> str:
-    """What each ingredient brought, in the order of the ablations."""
+    """What each part of the method brought, in the order of the ablations."""
     return " ".join(_say_ablation(ablation) for ablation in ablations)
 
 
@@ -56,19 +57,19 @@ def _say_ablation(ablation: Ablation) -> str:
     learner = ablation.name.removesuffix(ALONE)
     words = {
         "labels alone": "A supervised model of the labelled rows alone",
-        "labels and prior": "Told the shares of the classes as well, it",
+        "labels and prior": "The same with the class prior",
         "without averaging": "The single best candidate instead of the average of all",
     }.get(ablation.name, f"The {learner} alone")
     value, low, high = (100 * part for part in (ablation.rise.value, ablation.rise.low, ablation.rise.high))
     if low <= 0 <= high:
         if abs(value) < SAME:
-            return f"{words} errs as often as this model, give or take ({low:+.1f} to {high:+.1f} points)."
+            return f"{words} errs about as often as this model ({low:+.1f} to {high:+.1f} points)."
         gap = f"{abs(value):.1f} points {'more' if value >= 0 else 'less'} often"
-        return f"{words} errs {gap} than this model, which chance alone could explain ({low:+.1f} to {high:+.1f})."
+        return f"{words} errs {gap} than this model, which may be chance ({low:+.1f} to {high:+.1f})."
     if low > 0:
-        pays = "this ingredient pays" if ablation.name in INSTEAD else "the average pays"
+        pays = "this part of the method helps" if ablation.name in INSTEAD else "averaging helps"
         return f"{words} errs {value:.1f} points more often ({low:+.1f} to {high:+.1f}): {pays}."
-    instead = INSTEAD.get(ablation.name, f"here the average does harm, so pass --learner {learner}.")
+    instead = INSTEAD.get(ablation.name, f"here averaging does harm, so pass learner={learner!r}.")
     return f"{words} errs {-value:.1f} points less often ({low:+.1f} to {high:+.1f}): {instead}"
 
 
@@ -127,6 +128,7 @@ def render(findings: Findings) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "worded": worded,
         "share": _share,
         "percent": lambda value: percent(value).replace(" ", SPACE),
         "sureness": lambda value: f"over 99{SPACE}%" if value > 0.99 else percent(value).replace(" ", SPACE),
@@ -151,7 +153,7 @@ def context(findings: Findings) -> dict[str, Any]:
         "tone": "grave" if any(c.grave for c in verdict.concerns) else "careful" if verdict.concerns else "useful",
         "error": verdict.quality.error if verdict.quality else None,
         "column_words": say_columns(findings.columns.importances),
-        "ablation_words": say_ablations(findings.ablations),
+        "ablation_words": worded(say_ablations(findings.ablations)),
         "model": model,
         "classifier": classifier,
         "has_bandwidth": searched is not None and KERNELS[searched.kernel].has_bandwidth,

@@ -29,12 +29,13 @@ def _unwatched(message: str, is_long: bool) -> AbstractContextManager[Advance]:
 
 @dataclass(frozen=True)
 class Listener:
-    """Takes notes, details and warnings, and shows progress of what is long or only that something is done."""
+    """Takes notes, details and warnings, shows progress, and words parameters in sentences of a report."""
 
     note: Callable[[str], None] = _nothing
     detail: Callable[[str], None] = _nothing
     warn: Callable[[str], None] = _warn
     progress: Callable[[str, bool], AbstractContextManager[Advance]] = _unwatched
+    word: Callable[[str], str] = str
 
 
 LISTENER: ContextVar[Listener] = ContextVar("listener", default=Listener())  # noqa: B039 (it is frozen)
@@ -59,6 +60,11 @@ def warn(message: str) -> None:
 def progress(message: str, *, is_long: bool = True) -> AbstractContextManager[Advance]:
     """Show what is being done, and how much of it if it is long."""
     return LISTENER.get().progress(message, is_long)
+
+
+def worded(message: str) -> str:
+    """The message with parameters as the user types them: in Python as they are, else as options."""
+    return LISTENER.get().word(message)
 
 
 @contextmanager
