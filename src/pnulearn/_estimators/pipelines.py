@@ -36,7 +36,7 @@ _MODULES = {
     "kernel_approximation": "Nystroem RBFSampler",
 }
 KNOWN = {name: f"sklearn.{module}" for module, names in _MODULES.items() for name in names.split()}
-# Classifiers of ours that are imported when one is met; beside each is a module `saving` with `contents` and `restore`.
+# Classifiers of ours that are imported when one is met; beside each is a module `_saving` with `contents` and `restore`.
 LATE = {"PNUNetClassifier": "pnulearn.torch"}
 PLAIN = (bool, int, float, str, np.generic, type(None))
 
@@ -66,7 +66,7 @@ def _plain(value: Any, where: str) -> Any:
         return {TAG: "PNUClassifier", "parts": contents(value)}
     name = type(value).__name__
     if type(value).__module__.startswith(f"{LATE.get(name, '-')}."):
-        return {TAG: name, "parts": import_module(f"{LATE[name]}.saving").contents(value)}
+        return {TAG: name, "parts": import_module(f"{LATE[name]}._saving").contents(value)}
     if isinstance(value, BaseEstimator) and type(value).__module__.startswith(f"{KNOWN.get(name, '-')}"):
         return {TAG: "estimator", "name": name, "parts": _plain(vars(value), name)}
     raise TypeError(
@@ -84,7 +84,7 @@ def _value(content: Any) -> Any:
     if kind == "PNUClassifier":
         return restore(PNUClassifier, parts)
     if kind in LATE:
-        return import_module(f"{LATE[kind]}.saving").restore(getattr(import_module(LATE[kind]), kind), parts)
+        return import_module(f"{LATE[kind]}._saving").restore(getattr(import_module(LATE[kind]), kind), parts)
     if kind == "type":
         return np.dtype(parts[0]).type
     if kind == "estimator":
