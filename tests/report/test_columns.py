@@ -56,7 +56,7 @@ def test_effects_speak_of_values_as_they_stand_in_the_table(found):
 
 def test_nothing_is_claimed_of_columns_that_chance_could_explain(found):
     rest = [one for one in found.importances if one.rise.low <= 0]
-    assert say_columns(rest).startswith("Of no single column can these labels tell")
+    assert say_columns(rest).startswith("These labels do not show that any single column is needed")
 
 
 def test_the_candidate_is_the_one_with_most_weight(fitted):

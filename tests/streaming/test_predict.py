@@ -68,7 +68,7 @@ def test_all_columns_that_are_no_features_can_be_kept(model, rows, tmp_path):
     path = predict_files(model, rows, tmp_path / "out.csv", keep="others")
     assert arrow_csv.read_csv(path).column_names[-3:] == ["id", "prediction", "score"]
     nameless = PNUClassifier(**SETTINGS).fit(X, Y)
-    with pytest.raises(ValueError, match=r'keep="others" needs a model that knows its columns'):
+    with pytest.raises(ValueError, match=r'keep="others" needs a model with feature_names_in_'):
         predict_files(nameless, rows, tmp_path / "out.csv", keep="others")
 
 
