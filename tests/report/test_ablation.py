@@ -43,4 +43,4 @@ def test_the_words_are_no_stronger_than_the_evidence():
 
     assert "2.0 points more often than this model, which may be chance" in says(-0.01, 0.02, 0.05)
     assert "5.0 points more often (+1.0 to +9.0): this part of the method helps" in says(0.01, 0.05, 0.09)
-    assert "less often (-9.0 to -1.0): here the unlabelled rows do harm, so pass --risk pn" in says(-0.09, -0.05, -0.01)
+    assert "less often (-9.0 to -1.0): here the unlabelled rows do harm, so pass risk='pn'" in says(-0.09, -0.05, -0.01)
