@@ -36,7 +36,7 @@ _MODULES = {
     "kernel_approximation": "Nystroem RBFSampler",
 }
 KNOWN = {name: f"sklearn.{module}" for module, names in _MODULES.items() for name in names.split()}
-# Classifiers of ours that are imported when one is met; beside each is a module `_saving` with `contents` and `restore`.
+# Classifiers that are imported when one is met; beside each is a module `_saving` with `contents` and `restore`.
 LATE = {"PNUNetClassifier": "pnulearn.torch"}
 PLAIN = (bool, int, float, str, np.generic, type(None))
 
