@@ -118,7 +118,7 @@ def test_a_file_with_other_models_than_it_names_is_refused(auto, tmp_path):
     others = {
         "is a LogisticRegression": {"forest": next(m.model for m in auto.members_ if m.name == "logistic")},
         "other columns": {"forest": SUPERVISED["forest"](0).fit(X[:, :2], TRUTH)},
-        "other columns or classes": {"forest": SUPERVISED["forest"](0).fit(X, THREE)},
+        "different columns or classes": {"forest": SUPERVISED["forest"](0).fit(X, THREE)},
         "Untrusted types": {"forest": Harmful()},
     }
     content = auto_contents(auto)
@@ -171,7 +171,11 @@ def test_without_skops_it_is_said_what_to_install(auto, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "learners, message",
-    [(("tree",), "learners are some of 'pnu', 'forest'"), ((), "each once"), (("pnu", "pnu"), "each once")],
+    [
+        (("tree",), "learners must be distinct names out of 'pnu', 'forest'"),
+        ((), "distinct names"),
+        (("pnu", "pnu"), "distinct names"),
+    ],
 )
 def test_unknown_learners_are_refused_by_name(learners, message):
     with pytest.raises(ValueError, match=message):

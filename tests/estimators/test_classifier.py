@@ -179,7 +179,7 @@ def test_held_out_rows_choose_the_candidate(gaussians):
         errors.append(0.4 * fnr + 0.6 * fpr + eta * (0.4 * fnr - 0.6 * fpr + share - 0.4))
         assert_allclose(row["zero_one"], errors[-1], atol=1e-9)
     assert errors[0] == min(errors)
-    with pytest.raises(ValueError, match="go together"):
+    with pytest.raises(ValueError, match="both X_val and y_val"):
         PNUClassifier().fit(X, y, X_val=X_val)
 
 

@@ -1,4 +1,4 @@
-"""AutoPNU: PNU and scikit-learn's models under the population's prior, averaged by their risk on held-out rows."""
+"""AutoPNU: PNU and scikit-learn models adjusted to the class prior, averaged with weights from their held-out risk."""
 
 from __future__ import annotations
 
@@ -38,12 +38,10 @@ from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import resolve_prior
 
-# AutoPNU: PNU and scikit-learn's models under the population's prior, averaged by how they do on held-out rows.
-
 PNU = "pnu"
 
 
-# scikit-learn's models are imported when they are made: whoever fits or loads PNU alone does not wait for them.
+# scikit-learn's models are imported on first use, so that fitting or loading PNU alone stays fast.
 def _forest(seed: int) -> Any:
     from sklearn.ensemble import ExtraTreesClassifier
 
@@ -65,10 +63,10 @@ def _logistic(seed: int) -> Any:
 def _svm(seed: int) -> Any:
     from sklearn.svm import SVC
 
-    return SVC(tol=1e-10)  # the default leaves 1e-3 of a score to the order of rows, and is no faster
+    return SVC(tol=1e-10)  # with the default tolerance, scores vary by 1e-3 with the order of rows; it is no faster
 
 
-# From a seed to the unfitted scikit-learn model.
+# Functions of a seed that return an unfitted scikit-learn model.
 SUPERVISED: dict[str, Callable[[int], Any]] = {
     "forest": _forest,
     "boosting": _boosting,
@@ -81,7 +79,7 @@ LEARNERS = (PNU, *SUPERVISED)
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted learner: its name, its part in the average, its own held-out risk, and the scikit-learn model."""
+    """A fitted learner: its name, its weight in the average, its own held-out risk, and the scikit-learn model."""
 
     name: str
     weight: float
@@ -90,31 +88,32 @@ class Member:
     adjustment: Adjustment | None = None
 
     def shares(self, X: AnyArray) -> AnyArray:
-        """Probabilities of every class (n, classes)."""
+        """Probabilities of every class, shape (n, classes)."""
         assert self.adjustment is not None
         return np.exp(self.adjustment.apply(class_scores(self.model, X, self.model.classes_)))
 
 
 class AutoPNU(PartiallyLabeledClassifier):
-    """PNU, forest, boosting, logistic regression and SVM under one prior, averaged by their PNU risk.
+    """Weighted average of PNU, a forest, boosting, logistic regression and an SVM, all adjusted to one class prior.
 
-    Every learner is fitted as it would be alone, those of scikit-learn by `PriorAdjusted`, and scores rows that it has
-    not learnt from. Probabilities are averaged with weights exp(−n (zero-one risk + squared risk)), n being the
-    effective number of labels. `risk_` is judged with weights that come from other folds, so no row judges its own
-    choice. It costs a fit of PNU to columns as given and as ranks, and a fit for every fold and one more of every other
-    learner.
+    Every learner is fitted separately; those of scikit-learn are wrapped in `PriorAdjusted`. Each one scores held-out
+    rows. Probabilities are averaged with weights proportional to exp(−n (zero-one risk + squared risk)), where both are
+    held-out PNU risks and n is the effective number of labels. `risk_` is cross-validated: a row is scored with weights
+    that were computed from the other folds.
+
+    The cost is one fit of PNU, to columns as given and as ranks, and one fit per fold plus one of every other learner.
 
     Parameters
     ----------
     learners : sequence of str
-        Some of "pnu", "forest", "boosting", "logistic" and "svm" (which is left out for more than two classes).
+        Some of "pnu", "forest", "boosting", "logistic" and "svm" (skipped if there are more than two classes).
     pnu : PNUClassifier, optional
-        The PNU classifier to use; by default one that sees columns as given and as ranks.
+        The PNU classifier to use; by default `PNUClassifier(columns="both")`.
     prior : object, optional
-        What `PNUClassifier` takes; None estimates it.
+        The class prior, in any form that `PNUClassifier` accepts; None estimates it.
     cv : "auto", int, splitter or pairs of row numbers
-        How rows are held out, each once; "auto" is five folds for scikit-learn's learners and what `PNUClassifier`
-        makes of it for PNU.
+        Cross-validation that holds out every row once. "auto" is five folds for the scikit-learn learners and
+        `cv="auto"` of `PNUClassifier` for PNU.
     sampling : str
         "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
@@ -122,20 +121,21 @@ class AutoPNU(PartiallyLabeledClassifier):
     pos_label : object, optional
         The positive class, by default the greater label.
     random_state : int, RandomState or None
-        Seed.
+        Seed of all random choices.
 
     Attributes
     ----------
     members_
-        Every learner with its name, its weight and its own held-out `risk`.
+        The learners, each with `name`, `weight` and its own held-out `risk`.
     classes_
         (negative, positive), or all classes in order.
     prior_, prior_interval_, prior_estimate_, prior_doubt_
-        As those of `PNUClassifier`.
+        The same as in `PNUClassifier`.
     risk_, decisions_
-        What is to be expected of the average, from held-out rows.
+        Estimated error and confusion counts of the average, from held-out rows.
     validation_scores_, judging_scores_
-        2 P(+|x) − 1 of rows that were held out; the latter by learners weighed without the row's own fold.
+        2 P(+|x) − 1 of held-out rows. For `judging_scores_` the weights of the learners were computed without the row's
+        own fold.
 
     Examples
     --------
@@ -150,9 +150,9 @@ class AutoPNU(PartiallyLabeledClassifier):
     True
     """
 
-    calibration_ = None  # scores are 2 P − 1 already
+    calibration_ = None  # scores are already 2 P − 1
     prior_estimate_: PriorEstimate
-    decisions_: Any  # None where no row was held out
+    decisions_: Any  # None if no row was held out
     members_: list[Member]
 
     def __init__(
@@ -184,18 +184,18 @@ class AutoPNU(PartiallyLabeledClassifier):
         *,
         at_random: ArrayLike | None = None,
     ) -> AutoPNU:
-        """Fit every learner, and weigh them.
+        """Fit every learner and compute their weights.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame (rows, columns)
-            Features, in columns of comparable scale; sparse rows become dense.
+            Features, in columns of comparable scale; sparse input is converted to a dense array.
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         at_random : array of bool (rows,), optional
-            Labelled rows that were drawn at random from the population, beside others gathered by class.
+            True for labelled rows that were drawn at random from the population, if the others were drawn by class.
         """
         names = _read_names(self.learners)
         check_cv(self.cv, AUTO)
@@ -206,7 +206,9 @@ class AutoPNU(PartiallyLabeledClassifier):
         rows = replace(rows, X=dense(rows.X), sampling=read_sampling(self.sampling), at_random=marked)
         names = [name for name in names if rows.n_classes == 2 or name not in FOR_TWO_CLASSES]
         if not names:
-            raise ValueError(f"learners={self.learners!r} are for two classes and y has {rows.n_classes}. Add 'pnu'.")
+            raise ValueError(
+                f"learners={self.learners!r} support two classes only, and y has {rows.n_classes}. Add 'pnu'."
+            )
         seed = int(read_random_state(self.random_state).randint(2**31))
         prior = resolve_prior(
             self.prior,
@@ -234,26 +236,28 @@ class AutoPNU(PartiallyLabeledClassifier):
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
 
     def _fit_supervised(self, name: str, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
-        """Fit on rows in an order derived from their contents, with values equal up to rounding merged.
+        """Fit on rows in an order derived from their contents, with values that are equal up to rounding merged.
 
-        Trees split between values that differ in the last digit, and sums of gradients depend on the order of rows.
+        Otherwise the model would depend on rounding and row order: trees split between values that differ in the last
+        digit, and sums of gradients depend on the order of summation.
         """
         folds = FOLDS if isinstance(self.cv, str) else own_splits(self.cv, rows.codes, order) or self.cv
         model = PriorAdjusted(SUPERVISED[name](common["random_state"]), cv=folds, **common)
-        labels = Labels(np.arange(rows.n_classes), rows.codes[order])  # in the order of codes
+        labels = Labels(np.arange(rows.n_classes), rows.codes[order])  # class names are the codes themselves
         model.fit(merge_values(rows.X[order]), labels, None if (rows.weight == 1).all() else rows.weight[order])
         if hasattr(model, "validation_scores_"):
             model.validation_scores_ = model.validation_scores_[np.argsort(order)]
         return model
 
     def _weigh(self, names: list[str], fitted: list[Any], held_out: list[Any], rows: Samples, seed: int) -> None:
-        judged = [place for place, shares in enumerate(held_out) if shares is not None]
-        scores = np.stack([held_out[place] for place in judged]) if judged else None  # (M, K, n)
+        """Set members_ with their weights, then the risk of their average."""
+        scored = [place for place, shares in enumerate(held_out) if shares is not None]
+        scores = np.stack([held_out[place] for place in scored]) if scored else None  # (M, K, n)
         weight = np.zeros(len(names))
-        weight[judged or [0]] = 1.0
+        weight[scored or [0]] = 1.0  # without held-out scores, the first learner alone
         found = cross = None
         if scores is not None:
-            weight[judged] = own = _weights(scores, rows, self.prior_estimate_)
+            weight[scored] = own = _weights(scores, rows, self.prior_estimate_)
             found, cross = np.tensordot(own, scores, axes=1), _cross_scores(scores, rows, self.prior_estimate_, seed)
         self.members_, self.pnu_, self.member_scores_ = [], None, held_out
         for place, (name, model) in enumerate(zip(names, fitted, strict=True)):
@@ -265,9 +269,9 @@ class AutoPNU(PartiallyLabeledClassifier):
             else:
                 member = replace(member, model=model.estimator_, adjustment=model.adjustment_)
             self.members_.append(member)
-        self._judge(rows, found, cross)
+        self._evaluate(rows, found, cross)
 
-    def _judge(self, rows: Samples, found: AnyArray | None, cross: AnyArray | None) -> None:
+    def _evaluate(self, rows: Samples, found: AnyArray | None, cross: AnyArray | None) -> None:
         """Set risk_, decisions_ and prior_doubt_ of the average from held-out scores (K, n)."""
         self.risk_ = self.decisions_ = self.prior_doubt_ = None
         nowhere = np.full((1 if rows.n_classes == 2 else rows.n_classes, len(rows.codes)), np.nan)
@@ -289,7 +293,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         return 2 * shares[:, 1] - 1 if len(self.classes_) == 2 else 2 * shares - 1
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class probabilities under the population's prior, columns as in `classes_`.
+        """Class probabilities under the population's class prior, columns as in `classes_`.
 
         Parameters
         ----------
@@ -302,27 +306,27 @@ class AutoPNU(PartiallyLabeledClassifier):
 def _read_names(learners: Any) -> list[str]:
     names = [learners] if isinstance(learners, str) else list(learners) if isinstance(learners, Iterable) else []
     if not names or any(name not in LEARNERS for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"learners are some of {', '.join(map(repr, LEARNERS))}, each once, got {learners!r}.")
+        raise ValueError(f"learners must be distinct names out of {', '.join(map(repr, LEARNERS))}, got {learners!r}.")
     return names
 
 
 def _held_out_shares(model: Any, rows: Samples) -> AnyArray | None:
-    """2 P − 1 of all rows by models that had not seen them, (K, n); None if rows could not be held out."""
+    """Held-out scores 2 P − 1 of all rows, shape (K, n); None if rows could not be held out."""
     scores = getattr(model, "validation_scores_", None)
     if scores is None or np.isnan(scores).all():
         return None
     if isinstance(model, PNUClassifier):
-        judged = ~np.isnan(scores) if scores.ndim == 1 else ~np.isnan(scores[:, 0])
+        scored = ~np.isnan(scores) if scores.ndim == 1 else ~np.isnan(scores[:, 0])
         shares = np.full((len(rows.codes), rows.n_classes), np.nan)
         counted = np.flatnonzero(rows.weight)  # PNUClassifier drops rows of weight zero
-        shares[counted[judged]] = probabilities(scores[judged], model.calibration_)
+        shares[counted[scored]] = probabilities(scores[scored], model.calibration_)
     else:
         shares = np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else np.exp(scores)
     return 2 * (shares[:, 1:] if rows.n_classes == 2 else shares).T - 1
 
 
 def _weights(scores: AnyArray, rows: Samples, prior: PriorEstimate, without: AnyArray | None = None) -> AnyArray:
-    """Gibbs weights of learners from held-out scores (M, K, n), of all rows or `without` some."""
+    """Gibbs weights of the learners from held-out scores (M, K, n); rows in the mask `without` are left out."""
     known = ~np.isnan(scores).any(axis=(0, 1))
     known &= True if without is None else ~without
     groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)[known]
@@ -334,7 +338,7 @@ def _weights(scores: AnyArray, rows: Samples, prior: PriorEstimate, without: Any
 
 
 def _cross_scores(scores: AnyArray, rows: Samples, prior: PriorEstimate, seed: int) -> AnyArray:
-    """The average (K, n) of every row by weights that come from the other folds."""
+    """Averaged scores (K, n), each row with weights that were computed from the other folds."""
     n_folds = int(min(5, np.bincount(rows.codes[rows.labeled], minlength=rows.n_classes).min()))
     if n_folds < 2 or len(scores) == 1:
         return np.tensordot(_weights(scores, rows, prior), scores, axes=1)
@@ -346,18 +350,18 @@ def _cross_scores(scores: AnyArray, rows: Samples, prior: PriorEstimate, seed: i
     return found
 
 
-# An `AutoPNU` as plain values and back: PNU as in its own files, scikit-learn's models as skops writes them.
+# Saving an `AutoPNU`: PNU in its own format, scikit-learn's models in the format of skops.
 
 KIND = "AutoPNU"
 TYPES = (Adjustment,)
-NOT_KEPT = ("members_", "pnu_", "member_scores_")  # said otherwise, or of use to a report only
-PLAIN_FIELDS = ("name", "weight", "risk", "adjustment")  # of a member; its model is kept by skops
-# What skops does not trust by itself: the nodes of trees, which are arrays.
+NOT_KEPT = ("members_", "pnu_", "member_scores_")  # saved in another form, or used by reports only
+PLAIN_FIELDS = ("name", "weight", "risk", "adjustment")  # of a member; its model is saved by skops
+# Types that skops does not trust by default: tree nodes, which are arrays.
 TREES = ["sklearn.tree._tree.Tree", "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"]
 
 
 def auto_contents(model: AutoPNU) -> dict[str, Any]:
-    """What a fitted model is made of; one that cannot predict is refused."""
+    """The contents of a fitted model for saving. Raises a ValueError if the model cannot predict."""
     refuse_broken(model)
     kept = {name: value for name, value in model.get_params(deep=False).items() if name != PNU}
     return {
@@ -372,7 +376,7 @@ def auto_contents(model: AutoPNU) -> dict[str, Any]:
 
 
 def restore_auto(content: dict[str, Any]) -> AutoPNU:
-    """The model with these contents; values that do not go together are refused."""
+    """The model with these contents. Raises an error if they are inconsistent."""
     model = AutoPNU(**content["parameters"])
     model.__dict__.update(content["learnt"])
     model.pnu_ = None if content["pnu"] is None else restore(PNUClassifier, content["pnu"])
@@ -386,38 +390,37 @@ def restore_auto(content: dict[str, Any]) -> AutoPNU:
         if isinstance(error, ImportError) or saved_with == version("scikit-learn"):
             raise
         raise ModelFileError(
-            f"This AutoPNU was saved with scikit-learn {saved_with}, and version {version('scikit-learn')} cannot use "
-            f"its models ({error}). Install scikit-learn {saved_with}, or fit the model again."
+            f"This AutoPNU was saved with scikit-learn {saved_with}. Version {version('scikit-learn')} cannot use its "
+            f"models ({error}). Install scikit-learn {saved_with}, or fit the model again."
         ) from error
     return model
 
 
 def refuse_broken(model: AutoPNU) -> None:
-    """Refuse a model unless its learners fit together, are finite and predict."""
+    """Raise a ValueError unless the learners are consistent with each other, finite and able to predict."""
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     for place, member in enumerate(model.members_):
         refuse_other_types(member, f"members_[{place}]", finite=True)
         if member.name == PNU:
-            _require(model.pnu_ is not None and model.pnu_.n_features_in_ == n_features, "PNU is missing")
+            _require(model.pnu_ is not None and model.pnu_.n_features_in_ == n_features, "the PNU model is missing")
             continue
         known = member.name in SUPERVISED and type(member.model) is type(SUPERVISED[member.name](0))
-        _require(known, f"{member.name!r} is a {type(member.model).__name__}")
+        _require(known, f"member {member.name!r} is a {type(member.model).__name__}")
         own = member.model.n_features_in_, member.model.classes_.tolist()
-        _require(own == (n_features, list(range(n_classes))), f"{member.name} has other columns or classes")
+        _require(own == (n_features, list(range(n_classes))), f"{member.name} has different columns or classes")
         n_outputs = None if member.adjustment is None else np.shape(member.adjustment.shift)
         _require(n_outputs == (n_classes,), f"{member.name} has no adjustment")
     weights = np.array([member.weight for member in model.members_])
-    _require(
-        len(weights) > 0 and bool((weights >= 0).all()) and abs(weights.sum() - 1) < 1e-6, "weights are not shares"
-    )
+    shares = len(weights) > 0 and bool((weights >= 0).all()) and abs(weights.sum() - 1) < 1e-6
+    _require(shares, "the weights of the members do not sum to 1")
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that columns have no names
+        warnings.simplefilter("ignore")  # scikit-learn warns that the columns have no names
         scores = model.decision_function(np.zeros((1, n_features)))
-    _require(bool(np.isfinite(scores).all()), "it does not predict")
+    _require(bool(np.isfinite(scores).all()), "its predictions are not finite")
 
 
 def _dump(models: dict[str, Any]) -> AnyArray | None:
-    """Fitted scikit-learn models as bytes; None if there are none, so that PNU alone does not need skops."""
+    """Fitted scikit-learn models as bytes; None if there are none, so that saving PNU alone does not need skops."""
     if not models:
         return None
     with import_extra("skops", "Saving an AutoPNU with models of scikit-learn"):
@@ -426,7 +429,7 @@ def _dump(models: dict[str, Any]) -> AnyArray | None:
 
 
 def _load(packed: AnyArray | None) -> dict[str, Any]:
-    """The models in these bytes. skops makes scikit-learn's classes and the nodes of trees, and nothing else."""
+    """The models in these bytes. skops only creates scikit-learn's classes and tree nodes."""
     if packed is None:
         return {}
     with import_extra("skops", "Loading an AutoPNU with models of scikit-learn"):
@@ -434,17 +437,17 @@ def _load(packed: AnyArray | None) -> dict[str, Any]:
     content = packed.tobytes()
     _refuse_compressed(content)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InconsistentVersionWarning)  # one for every tree; `restore_auto` has warned
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # one per tree; `restore_auto` has warned already
         return skops.io.loads(content, trusted=TREES)
 
 
 def _refuse_compressed(content: bytes) -> None:
-    """Refuse an archive that would take more memory than its own size: skops does not compress."""
+    """Raise a ValueError if the archive would take more memory than its own size. skops itself does not compress."""
     members = zipfile.ZipFile(BytesIO(content)).infolist()
     stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
     _require(stored and sum(member.file_size for member in members) <= len(content), "its models are compressed")
 
 
-def _require(holds: bool, trouble: str) -> None:
+def _require(holds: bool, problem: str) -> None:
     if not holds:
-        raise ValueError(trouble)
+        raise ValueError(problem)

@@ -1,4 +1,4 @@
-"""What classifiers of partly labelled rows share: reading X and y, predictions, and HTML in notebooks."""
+"""Base class of all classifiers for partly labelled rows: input validation, predictions, HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pnulearn._problem.inputs import read_features, read_weights
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
 
-# What a fitted classifier shows in a notebook below scikit-learn's own diagram: what was learnt, how good it is.
+# HTML that a fitted classifier adds below scikit-learn's diagram in a notebook.
 
 
 def learnt_table(model: Any) -> str:
-    """An HTML table of the facts a reader wants first, with everything escaped; empty before fitting."""
+    """An HTML table of the main results, with all values escaped; empty before fitting."""
     if not hasattr(model, "search_"):
         return ""
     return show_facts("learnt", facts(model))
 
 
 def facts(model: Any) -> dict[str, str]:
-    """Names and values as text."""
+    """Names and values of the main results, as text."""
     answer = {"classes": ", ".join(map(str, model.classes_.tolist()))}
     prior = ", ".join(f"{value:.3f}" for value in np.atleast_1d(model.prior_))
     interval = model.prior_interval_
@@ -52,14 +52,11 @@ def facts(model: Any) -> dict[str, str]:
     return answer
 
 
-# What every classifier of this package shares: reading a problem, answering in the user's labels.
-
-
 class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose y may have unlabelled rows.
 
-    Subclasses have the parameters `unlabeled` and `pos_label`, learn from `self._read_problem(X, y, sample_weight)`
-    and define `_scores`. With two classes `classes_` is (negative, positive) and a positive score means the latter.
+    Subclasses have the parameters `unlabeled` and `pos_label`, call `self._read_problem(X, y, sample_weight)` in `fit`
+    and define `_scores`. With two classes, `classes_` is (negative, positive) and scores above 0 predict positive.
     """
 
     unlabeled: Any
@@ -102,9 +99,9 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy on the labelled rows of y; unlabelled rows are left out, never counted as a class.
+        """Accuracy on the labelled rows of y; unlabelled rows are ignored.
 
-        For an unbiased estimate that uses the unlabelled rows too, see `pnulearn.pnu_risk`.
+        For an unbiased estimate that also uses the unlabelled rows, see `pnulearn.pnu_risk`.
 
         Parameters
         ----------
@@ -125,28 +122,28 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
 
 
 def labeled_accuracy(labels: Labels, predicted: AnyArray, sample_weight: ArrayLike | None) -> float:
-    """The share of labelled rows whose class was predicted."""
+    """The share of labelled rows that are classified correctly."""
     known = labels.labeled
     check_consistent_length(predicted, labels.codes)
     if len(known) == 0:
-        raise ValueError("y holds no labelled row, so there is no accuracy. Use pnulearn.pnu_risk with labels.")
+        raise ValueError("y has no labelled rows, so accuracy is undefined. Pass y with some labels.")
     weight = read_weights(sample_weight, len(labels.codes))[known]
     if not weight.any():
-        raise ValueError("sample_weight is zero for every labelled row, so there is no accuracy.")
+        raise ValueError("sample_weight is zero for every labelled row, so accuracy is undefined.")
     return float(accuracy_score(labels.classes[labels.codes[known]], predicted[known], sample_weight=weight))
 
 
 def read_held_out(
     reader: PartiallyLabeledClassifier, X_val: Any, y_val: ArrayLike | None, sampling: Sampling
 ) -> Samples | None:
-    """Rows to judge by instead of cross-validation, or None; `reader` has read the rows to learn from."""
+    """The validation set that replaces cross-validation, or None. `reader` has already validated the training rows."""
     if X_val is None and y_val is None:
         return None
     if X_val is None or y_val is None:
-        raise ValueError("X_val and y_val go together: pass both, or neither for cross-validation.")
+        raise ValueError("Pass both X_val and y_val, or neither for cross-validation.")
     X = read_features(reader, X_val, reset=False)
     labels = decode_labels(y_val, reader.unlabeled, classes=reader.classes_)
     check_consistent_length(X, labels.codes)
     if len(labels.labeled) == 0:
-        raise ValueError("y_val holds no labelled row, so there is nothing to judge candidates with.")
+        raise ValueError("y_val has no labelled rows, so candidates cannot be validated.")
     return Samples(X, labels.codes, np.ones(len(labels.codes)), len(reader.classes_), sampling)

@@ -1,4 +1,4 @@
-"""PNUClassifier: from rows and labels, most of them missing, to a classifier."""
+"""PNUClassifier, which learns from positive, negative and unlabelled rows."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ def _takes_batches(model: PNUClassifier) -> bool:
 
 
 class PNUClassifier(PartiallyLabeledClassifier):
-    """A classifier from positive, negative and unlabelled rows (Sakai et al., ICML 2017).
+    """Classifier for positive, negative and unlabelled rows (Sakai et al., ICML 2017).
 
-    Unlabelled rows enter the risk itself, so no clusters or manifolds are assumed. Parameters left at None are
-    learnt by cross-validation with the PNU risk.
+    Unlabelled rows are part of the risk estimate, so no cluster or manifold assumption is needed. Hyper-parameters left
+    at None are chosen by cross-validation with the PNU risk.
 
     Parameters
     ----------
     risk
-        "pnu", "punu", "pn", "pu" or "nu". If a group of rows is missing, the risk that can do without it is used.
+        "pnu", "punu", "pn", "pu" or "nu". If the positive, negative or unlabelled rows are missing, a risk without them
+        is used.
     loss
         name of a loss, or a `Loss`.
     kernel
@@ -52,30 +53,34 @@ class PNUClassifier(PartiallyLabeledClassifier):
         share of positives in the population; a mapping from class to share for more than two classes; a pair such as
         (0.1, 0.3), which is a 90 % range, or a distribution from `scipy.stats`; a `PriorEstimate`; the name of a method
         or an estimator from `pnulearn.priors`; "labeled" for the share among the labelled rows; None estimates it
-        (`AutoPrior`). A number is taken as certain; all else as what it is, a distribution that `risk_` takes along.
+        (`AutoPrior`). A number is treated as known exactly. Everything else is treated as a distribution, whose
+        uncertainty is part of the interval of `risk_`.
     mix
-        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid of 21. Losses
-        without closed form average over 5 of them and 4 alphas if both are None; pass `alpha` for all mixes.
+        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid of 21 values.
+        If `alpha` is None as well, losses without a closed-form solution use 5 of them and 4 alphas; pass `alpha` to
+        use all 21.
     alpha
         λ of the penalty λ w′w; a number, candidates, or None for 10⁻⁵ … 10².
     bandwidth
         σ of the kernel, as in exp(−|x − c|² / (2σ²)); a number, candidates, or None for multiples of the median
         distance. With ranks it is a distance between ranks.
     columns
-        "given", "ranks" (a value becomes the normal quantile of its rank among all rows, so that long tails, money and
-        counts need no logarithms), or "both", which searches and averages both; for kernels around centres.
+        "given", "ranks" (every value is replaced by the normal quantile of its rank among all rows, so that skewed
+        columns such as amounts and counts need no logarithms), or "both", which searches and averages over both. Ranks
+        need a kernel around centres.
     centers
-        "auto" (all rows up to 500, beyond that the labelled ones and a random choice of the others), "labeled", "all",
+        "auto" (all rows up to 500, otherwise the labelled rows and a random sample of the others), "labeled", "all",
         a number or an array.
     selection
-        "average" predicts with all candidates weighted by their validation risk, "best" with the best one.
+        "average" predicts with the average of all candidates, weighted by their validation risk; "best" with the best
+        candidate.
     tie_break
-        with "best", "risk" settles ties by the squared-loss risk, "first" takes the first as the paper did.
+        with "best", "risk" breaks ties by the squared-loss risk; "first" takes the first candidate, as in the paper.
     cv
-        how candidates are validated. "auto" leaves one row out after the other, which has a closed form for the squared
-        loss, kernels around centres, at most 200 labelled rows and tables that fit in memory at once: then folds, and
-        so the seed, have no part in the model. Elsewhere it is 5 folds. Or a number of folds, a scikit-learn splitter,
-        or pairs of row numbers.
+        cross-validation of the candidates: "auto", a number of folds, a scikit-learn splitter, or pairs of row numbers.
+        "auto" is leave-one-out where it has a closed form (squared loss, kernels around centres, at most 200 labelled
+        rows, and tables that fit in memory at once), and 5 folds otherwise. With leave-one-out the model does not
+        depend on the seed of the folds.
     sampling
         how labelled rows were drawn. "random": at random from the population; all rows then represent it, and the
         class counts of the labels estimate the prior. "by_class": by class, or unknown; only the unlabelled rows then
@@ -86,49 +91,51 @@ class PNUClassifier(PartiallyLabeledClassifier):
     pos_label
         the positive class, by default the greater label.
     n_jobs
-        threads to search bandwidths and folds with, and to predict many rows. The result does not depend on it.
+        number of threads for the search over bandwidths and folds, and for predicting many rows. The result does not
+        depend on it.
     random_state
-        seed of the folds and of the choice of centres.
+        seed of the folds and of the sampled centres.
     verbose
-        1 reports progress on stderr; 0 does so on a terminal, of long fits; -1 never does.
+        1 reports progress on stderr; 0 only for long fits and on a terminal; -1 never.
     costs
-        what a positive row that is called negative costs, and a negative one that is called positive, e.g. (5, 1); None
-        for equal costs. The model is then the one that costs least, `risk_` is the cost per row, and probabilities are
-        those of a population in which either class counts what its errors cost: the likelier class is the cheaper
-        answer. Two classes, all rows at once.
+        cost of a false negative and of a false positive, e.g. (5, 1); None for equal costs. The model then minimises
+        the expected cost, and `risk_` is the cost per row. Probabilities refer to a population in which each class is
+        weighted by the cost of its errors, so that the more probable class is the cheaper decision. For two classes,
+        and not with `partial_fit`.
 
     Attributes
     ----------
     classes_
         (negative, positive), or all classes in order.
     prior_
-        the prior used; `prior_interval_` its 90 % interval, `prior_estimate_` its whole distribution.
+        the class prior that was used; `prior_interval_` is its 90 % interval, `prior_estimate_` its distribution.
     prior_doubt_
         a message if held-out scores contradict the given prior, or None.
     mix_, alpha_, bandwidth_, columns_
-        the best candidate's values.
+        values of the best candidate.
     search_
-        every candidate with its validation results.
+        all candidates with their validation results.
     risk_
-        validation risk of the final model with standard error and interval (two classes). Its 95 % interval held the
+        validation risk of the final model with standard error and interval (two classes). The 95 % interval covered the
         truth in 94 to 99 % of fits with a known prior and in 94 to 97 % with an unknown one (results/prior-cost.md).
     decisions_
-        how many held-out rows of every class, and of those that stand for the population, were called each class, as an
-        array (classes + 1, classes); `pnulearn.metrics.judge_decisions` reads precision, recall and lift off it.
+        confusion counts of held-out rows, an array (classes + 1, classes): one line per class and a last line for the
+        rows that represent the population; one column per predicted class. `pnulearn.metrics.judge_decisions` computes
+        precision, recall and lift from it.
     n_iter_, converged_
-        most iterations that a fit took, and whether all met their tolerance.
+        largest number of iterations of a fit, and whether all fits converged.
     calibration_
         slope and shift (0) from scores to log-odds, None for the squared loss.
     validation_scores_
-        scores of rows that were held out when they were scored (out of fold, or of X_val).
+        scores of held-out rows (out of fold, or of X_val).
     judging_scores_
-        the same by candidates that were weighed without the row's own fold; `risk_` and `decisions_` are counted from
-        them.
+        the same, where the weights of the candidates were computed without the row's own fold; `risk_` and `decisions_`
+        are computed from them.
     coef_, intercept_, centers_, bandwidths_
-        the model.
+        the fitted function.
     ranked_, rank_values_, rank_scores_
-        with ranks: which of the bandwidths are distances between ranks, and the ranks of every column at some of its
-        values.
+        with ranks: which bandwidths are distances between ranks, some values of every column, and the normal quantiles
+        of the ranks of these values.
 
     Examples
     --------
@@ -200,10 +207,10 @@ class PNUClassifier(PartiallyLabeledClassifier):
         X_val: Any = None,
         y_val: ArrayLike | None = None,
     ) -> PNUClassifier:
-        """Learn from rows X with labels y, of which any may be missing.
+        """Fit the classifier to rows X with labels y, any of which may be missing.
 
-        With a held-out set X_val, y_val (it may have unlabelled rows too) candidates are judged on it instead of by
-        cross-validation.
+        If a validation set X_val, y_val is given (it may have unlabelled rows, too), candidates are evaluated on it
+        instead of by cross-validation.
 
         Parameters
         ----------
@@ -214,18 +221,18 @@ class PNUClassifier(PartiallyLabeledClassifier):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         at_random : array of bool (rows,), optional
-            Labelled rows that were drawn at random from the population, beside others gathered by class: a few of them
-            tell the prior better than any estimate. With sampling="random" all of them were.
+            True for labelled rows that were drawn at random from the population, if the others were drawn by class.
+            Their class counts estimate the prior. Not needed with sampling="random".
         groups : array (rows,), optional
-            What every row belongs to (a patient, a document): rows of a group are held out together, and the interval
-            of `risk_` counts groups as far as their rows err together.
+            The group of every row (a patient, a document). Rows of a group are held out together, and the interval of
+            `risk_` accounts for correlated errors within groups.
         X_val : like X, optional
-            Held-out rows to judge candidates on, instead of cross-validation.
+            Validation set, used instead of cross-validation.
         y_val : like y, optional
-            Their labels, of which any may be missing.
+            Labels of the validation set, any of which may be missing.
         """
         settings = Settings.of(self.get_params(deep=False))
-        reader = self._blank()  # so that a refused fit leaves this classifier as it was
+        reader = self._blank()  # so that a fit that fails leaves this classifier unchanged
         samples = reader._read_problem(X, y, sample_weight)
         apart = None if groups is None else read_groups(groups, len(samples.codes))
         samples = replace(samples, at_random=read_mask(at_random, len(samples.codes)), groups=apart)
@@ -238,11 +245,11 @@ class PNUClassifier(PartiallyLabeledClassifier):
 
     @available_if(_takes_batches)
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> PNUClassifier:
-        """Add a batch of rows and learn from all rows so far; only loss="squared" can do that.
+        """Add a batch of rows and refit the model to all rows so far; needs loss="squared".
 
-        The first call needs all `classes`. It also fixes the centres: give them, or let the first batch be typical.
-        The model is solved anew after every batch, so batches of many rows are better than many batches. Until there
-        are labelled rows enough to validate with, rows are counted and the model stays unfitted.
+        The first call needs all `classes`. It also fixes the centres: pass `centers` as an array, or make sure that the
+        first batch is representative. The model is solved again after every batch, so few large batches are faster
+        than many small ones. The model stays unfitted until there are enough labelled rows for validation.
 
         Parameters
         ----------
@@ -251,7 +258,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         classes : array, optional
-            All labels that will ever occur; needed by the first call.
+            All labels that can occur in any batch; needed by the first call.
         """
         known: PNUStatistics | None = vars(self).get("_statistics")
         settings = Settings.of(self.get_params(deep=False), None if known is None else known.design.seed)
@@ -260,7 +267,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         if known is not None:
             reader.__dict__.update(column_attributes(known.design))
         elif classes is None:
-            classes = getattr(self, "classes_", None)  # an earlier fit knows them, though its rows are not counted
+            classes = getattr(self, "classes_", None)  # from an earlier `fit`, whose rows are not included
         X = read_features(reader, X, reset=known is None)
         columns = getattr(reader, "feature_names_in_", None)
         total = add_batch(settings, known, X, y, classes=classes, columns=columns)
@@ -285,9 +292,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class probabilities under the population prior, columns as in `classes_`.
+        """Class probabilities under the population's class prior, columns as in `classes_`.
 
-        The likeliest class is the one that `predict` answers, whatever the loss.
+        For every loss, the most probable class is the one that `predict` returns.
 
         Parameters
         ----------
@@ -304,27 +311,27 @@ class PNUClassifier(PartiallyLabeledClassifier):
         return bundle | {kind: text + learnt_table(self) for kind, text in bundle.items() if kind == "text/html"}
 
     def save(self, path: Any, *, overwrite: bool = False) -> None:
-        """Write the fitted model to a file that `pnulearn.load` reads without running code.
+        """Write the fitted model to a file that `pnulearn.load` reads without executing code.
 
         Parameters
         ----------
         path : str or Path
-            The file. One that holds a model is replaced.
+            The file. An existing model file is replaced.
         overwrite : bool
-            Replace a file that holds anything else, too.
+            Replace any other existing file, too.
         """
         check_outputs(Output(path, MODEL), overwrite=overwrite)
         write_archive(path, "PNUClassifier", contents(self))
 
 
 def accept(model: PNUClassifier, learnt: FitResult, statistics: PNUStatistics | None = None) -> PNUClassifier:
-    """Make what was learnt, from whatever source, the model's own; of an earlier fit nothing stays.
+    """Set the attributes of a fit result on the model and remove those of an earlier fit.
 
-    This is the one way to fit a classifier from outside (see `pnulearn.streaming`). The `statistics` are what
-    `partial_fit` goes on from.
+    Other modules fit a classifier through this function only (see `pnulearn.streaming`). `partial_fit` continues from
+    the `statistics`.
     """
     parameters = {name: value for name, value in vars(model).items() if not name.endswith("_")}
     parameters.pop("_statistics", None)
     batches = {} if statistics is None else {"_statistics": statistics}
-    model.__dict__ = parameters | learnt.attributes() | batches  # in one step, so all or nothing
+    model.__dict__ = parameters | learnt.attributes() | batches  # in one step, so that an error leaves no partial state
     return model

@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier on y with missing labels: it is fitted to the labelled rows and to nothing else."""
+"""LabeledOnly: any scikit-learn classifier on y with missing labels, fitted to the labelled rows only."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pnulearn._problem.labels import decode_labels
 
 
 def _can(method: str) -> Any:
-    """Whether the wrapped classifier, fitted if it is, has that method."""
+    """Make a method available if the wrapped classifier (the fitted one, if there is one) has it."""
     return available_if(lambda self: hasattr(getattr(self, "classifier_", self.classifier), method))
 
 
 class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that leaves unlabelled rows out of `fit`, so that searches can refit it on all of y.
+    """Wrapper that drops unlabelled rows in `fit`, so that a grid search can refit a classifier on all of y.
 
-    `PNUStratifiedKFold` keeps unlabelled rows out of the training folds, but a search that refits its winner hands
-    it every row. `LabeledOnly(SVC())` takes them; `SVC()` itself refuses a missing label.
+    `PNUStratifiedKFold` keeps unlabelled rows out of the training folds, but a search refits its best candidate on
+    every row. `LabeledOnly(SVC())` accepts missing labels; `SVC()` itself raises an error.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.unlabeled = unlabeled
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> LabeledOnly:
-        """Fit a copy of the classifier; parameters with one value per row are cut as the rows are.
+        """Fit a copy of the classifier to the labelled rows.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         **fit_params : object
-            Passed on to the classifier's `fit`.
+            Passed to the classifier's `fit`. Arrays with one value per row are restricted to the labelled rows.
         """
         refuse_no_classifier(self.classifier)
         labels = decode_labels(y, self.unlabeled)
@@ -89,13 +89,13 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _route(self, params: dict[str, Any]) -> dict[str, Any]:
-        """What of the parameters is for the classifier: all, unless scikit-learn's metadata routing says otherwise."""
+        """The parameters for the classifier's `fit`: all of them, unless scikit-learn's metadata routing is enabled."""
         if params and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **params).classifier.fit)
         return params
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Everything that `fit` is given goes to the classifier's `fit`."""
+        """Metadata of `fit` is routed to the classifier's `fit`."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=type(self).__name__).add(classifier=self.classifier, method_mapping=mapping)
 
@@ -117,7 +117,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @_can("decision_function")
     def decision_function(self, X: Any) -> AnyArray:
-        """The classifier's own scores.
+        """Scores of the wrapped classifier.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @_can("predict_proba")
     def predict_proba(self, X: Any) -> AnyArray:
-        """The classifier's own probabilities, which are those of the labelled rows' class shares.
+        """Probabilities of the wrapped classifier, which refer to the class shares among the labelled rows.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._ask("predict_proba", X)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The classifier's own score on the labelled rows. `make_pnu_scorer` uses the unlabelled rows too.
+        """Score of the wrapped classifier on the labelled rows. `make_pnu_scorer` also uses the unlabelled rows.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:
-    """Those rows of a parameter that has one value per row; any other parameter as it is."""
+    """The given rows of a parameter with one value per row; other parameters unchanged."""
     if not hasattr(value, "__len__") or isinstance(value, str) or _num_samples(value) != n_rows:
         return value
     return _safe_indexing(value, rows)

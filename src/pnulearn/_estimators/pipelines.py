@@ -1,7 +1,7 @@
-"""A scikit-learn pipeline around a classifier as plain values, from which it can be made again without running code.
+"""Saving a scikit-learn pipeline as plain values, so that loading it does not execute code from the file.
 
-Only classes named below are written and made again, by setting their attributes: no pickle, no function, no class that
-a file names. What cannot be told in plain values, a function for instance, is refused when it is saved.
+Only the classes listed below are saved and restored, by setting their attributes. Pickle is not used. Saving raises a
+TypeError for values that are not plain data, such as functions.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _MODULES = {
     "kernel_approximation": "Nystroem RBFSampler",
 }
 KNOWN = {name: f"sklearn.{module}" for module, names in _MODULES.items() for name in names.split()}
-# Classifiers that are imported when one is met; beside each is a module `_saving` with `contents` and `restore`.
+# Classifiers that are imported on demand, with their package; its module `_saving` has `contents` and `restore`.
 LATE = {"PNUNetClassifier": "pnulearn.torch"}
 PLAIN = (bool, int, float, str, np.generic, type(None))
 
 
 def flatten(model: BaseEstimator) -> dict[str, Any]:
-    """A fitted pipeline, or any estimator of scikit-learn that is named above, as plain values."""
+    """A fitted pipeline, or any scikit-learn estimator listed above, as plain values."""
     return {"model": _plain(model, type(model).__name__), "scikit-learn": version("scikit-learn")}
 
 
 def rebuild(content: dict[str, Any]) -> Any:
-    """The estimator with this content; one of another scikit-learn is made with a warning, as scikit-learn does."""
+    """The estimator with this content. Warns if it was saved with another version of scikit-learn."""
     warn_of_other_scikit_learn("pipeline", content["scikit-learn"])
     return _value(content["model"])
 
@@ -70,8 +70,8 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, BaseEstimator) and type(value).__module__.startswith(f"{KNOWN.get(name, '-')}"):
         return {TAG: "estimator", "name": name, "parts": _plain(vars(value), name)}
     raise TypeError(
-        f"{where} holds a {name}, which a model file cannot: it would take code to make it again. Save with skops or "
-        "joblib instead, or save the classifier alone with model[-1].save(path)."
+        f"{where} contains a {name}, which cannot be saved in a model file, because restoring it would execute code. "
+        "Save with skops or joblib instead, or save the classifier alone with model[-1].save(path)."
     )
 
 
@@ -101,7 +101,7 @@ def _objects(shape: tuple[int, ...], items: list[Any]) -> Any:
     return array.reshape(shape)
 
 
-# A kind of value: its type, what it is made of, and how it is made of that.
+# Kinds of values: the type, a function that takes it apart, and one that builds it from the parts.
 VALUES: dict[str, tuple[Any, Callable[[Any], Any], Callable[..., Any]]] = {
     "bunch": (
         Bunch,

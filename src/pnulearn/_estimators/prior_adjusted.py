@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier under the population's class prior: odds corrected, threshold moved."""
+"""PriorAdjusted: any scikit-learn classifier, with probabilities corrected to the population's class prior."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import resolve_prior
 
-# From scores of any classifier to log-odds under the population's prior, with what the unlabelled rows say of them.
+# Calibration: from scores of a classifier to log-odds under the population's prior.
 
-LEAST = 1e-3  # a forest of a few hundred trees knows no smaller probability
-FARTHEST = 60.0  # log-odds
-SLOPES = (0.05, 50.0)  # of scores in units of their size: held-out rows that say nothing do not make them worthless
-USUAL_DISTANCE = 0.3  # of the population's share from the labels': the standard deviation of a share that may be any
-ROUNDS = 200
+LEAST = 1e-3  # smallest probability; a forest of a few hundred trees cannot resolve smaller ones
+FARTHEST = 60.0  # log-odds, bracket of the root search
+SLOPES = (0.05, 50.0)  # bounds of the slope, for scores in units of their size; uninformative rows must not give 0
+USUAL_DISTANCE = 0.3  # between the class shares of population and labels: about the sd of a uniform share
+ROUNDS = 200  # of the fixed-point iteration
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Log-odds in the population are slope × scores + shift; `weight` says how much of the shift is U's."""
+    """Log-odds in the population are slope × scores + shift; `weight` is the weight of U in the shift (0 to 1)."""
 
     slope: float
     shift: AnyArray
     weight: float = 0.0
 
     def apply(self, scores: AnyArray) -> AnyArray:
-        """Log-probabilities of every class, of scores (n, K)."""
+        """Log-probabilities (n, K) of the classes from scores (n, K)."""
         return log_softmax(self.slope * scores + self.shift, axis=1)
 
 
 def has_odds(model: Any) -> bool:
-    """Whether scores are log-probabilities under the labels' shares, which can be corrected to other shares."""
+    """Whether scores are log-probabilities (under the labels' class shares), which can be corrected to a prior."""
     return hasattr(model, "predict_proba")
 
 
@@ -69,8 +69,8 @@ def class_scores(model: Any, X: Any, classes: AnyArray) -> AnyArray:
         return np.log(np.clip(np.asarray(model.predict_proba(X))[:, order], LEAST, None))
     if not hasattr(model, "decision_function"):
         raise TypeError(
-            f"{type(model).__name__} has neither predict_proba nor decision_function, so there are no odds to correct. "
-            "Wrap it in sklearn.calibration.CalibratedClassifierCV."
+            f"{type(model).__name__} has neither predict_proba nor decision_function, so there are no scores to adjust."
+            " Wrap it in sklearn.calibration.CalibratedClassifierCV."
         )
     scores = np.asarray(model.decision_function(X))
     both = np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
@@ -78,10 +78,11 @@ def class_scores(model: Any, X: Any, classes: AnyArray) -> AnyArray:
 
 
 def adjust(held_out: AnyArray | None, rows: Samples, prior: PriorEstimate, with_odds: bool) -> Adjustment:
-    """The adjustment for scores (n, K) of rows that were `held_out`: log-odds among the labels, then in the population.
+    """Estimate the adjustment from `held_out` scores (n, K).
 
-    The labels say where the threshold is, and so does U: the mean probability among its rows must be the prior. Each
-    has a standard error, and they are weighed by their squares. A prior that is hardly known moves neither.
+    The slope is fitted to the labelled rows. The intercept has two estimates: the labelled rows with prior correction,
+    and U, where the mean probability must equal the prior. They are averaged with inverse-variance weights. An
+    uncertain prior is shrunk towards the class shares of the labels first (see `cautious`).
     """
     counts = rows.counts
     labeled_shares = counts / counts.sum()
@@ -101,9 +102,9 @@ def adjust(held_out: AnyArray | None, rows: Samples, prior: PriorEstimate, with_
 
 
 def label_slope(scores: AnyArray, codes: AnyArray, weight: AnyArray) -> float:
-    """The factor that makes scores (n, K) of held-out labelled rows log-odds: the likeliest, with a penalty.
+    """The factor that turns scores (n, K) of held-out labelled rows into log-odds, by penalised maximum likelihood.
 
-    A forest's votes are too timid, boosted odds too bold, and the margins of an SVM no odds at all.
+    It is needed because forests are underconfident, boosting is overconfident, and SVM margins are not log-odds.
 
     >>> codes = np.repeat([0, 1], [400, 400])
     >>> g = np.random.default_rng(0).normal(np.where(codes, 1.0, -1.0))  # log-odds are 2 g
@@ -123,7 +124,7 @@ def label_slope(scores: AnyArray, codes: AnyArray, weight: AnyArray) -> float:
 
 
 def matching_shift(scores: AnyArray, weight: AnyArray, shares: AnyArray) -> AnyArray:
-    """What is to be added to log-odds (n, K) so that mean probabilities become these shares; its first entry is 0."""
+    """The shift of log-odds (n, K) at which the mean probabilities equal the shares; its first entry is 0."""
     weight = weight / weight.sum()
     if len(shares) == 2:
         g = scores @ [-1.0, 1.0]
@@ -136,11 +137,11 @@ def matching_shift(scores: AnyArray, weight: AnyArray, shares: AnyArray) -> AnyA
 
 
 def cautious(prior: PriorEstimate, labeled: AnyArray) -> PriorEstimate:
-    """A prior that is drawn towards the classes' shares among the labels, the more so the less sure it is.
+    """The prior, shrunk towards the class shares of the labels in proportion to its uncertainty.
 
-    The wrapped model is right for the shares that it was fitted to. If those of populations lie d = 0.3 from them, an
-    estimate of variance v is best followed d²/(d² + v) of the way, which is gone in log-odds: they are what is
-    corrected. A known prior is taken as it is.
+    The wrapped model is correct for the class shares it was fitted to. If population shares have a standard deviation
+    of d = 0.3 around them, the best weight of an estimate with variance v is d²/(d² + v). The shrinkage is applied to
+    log-odds, which are what is corrected. A known prior is returned unchanged.
 
     >>> float(cautious(PriorEstimate.known(0.2), [0.5, 0.5]))
     0.2
@@ -158,38 +159,44 @@ def cautious(prior: PriorEstimate, labeled: AnyArray) -> PriorEstimate:
 
 
 def _label_variance(p: AnyArray, weight: AnyArray) -> AnyArray:
-    """Of an intercept of log-odds that labelled rows with these probabilities tell: one over its information."""
+    """Variance of the intercept estimated from labelled rows with probabilities p: the inverse Fisher information."""
     return 1 / np.maximum(weight @ (p * (1 - p)), 1e-12)
 
 
 def _population_variance(p: AnyArray, weight: AnyArray, sd: Any) -> AnyArray:
-    """Of the intercept at which the mean probability is the prior: the errors of both, over the mean's slope."""
+    """Variance of the intercept at which the mean probability equals the prior, by the delta method.
+
+    It is the variance of the prior plus that of the mean, divided by the squared derivative of the mean.
+    """
     share = weight / weight.sum()
     error = np.square(sd) + (share**2) @ np.square(p - share @ p)
     return error / np.maximum(share @ (p * (1 - p)), 1e-12) ** 2
 
 
-# Any scikit-learn classifier under the population's prior: odds corrected, threshold drawn towards U's class share.
-
-
 class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier or pipeline fitted to the labelled rows, corrected to the class shares of the population.
+    """A classifier or pipeline fitted to the labelled rows, corrected to the class prior of the population.
 
-    Labels are rarely gathered in the population's proportions, and a model fitted to them inherits theirs. Here the
-    model's odds are scaled by held-out labels and corrected to the prior, then moved until the mean probability among
-    the unlabelled rows agrees with the prior, as far as the prior and U are surer than the labels. An estimated prior
-    is followed the less far from the labels' shares the less sure it is, while `prior_` and `risk_` have it in full.
-    It takes cv + 1 fits of what it wraps.
+    Class shares among labels often differ from those of the population, and a classifier fitted to the labels assumes
+    the former. This wrapper calibrates the log-odds of the classifier in three steps:
+
+    1. The slope is fitted to held-out labelled rows.
+    2. The intercept is corrected from the class shares of the labels to the prior. An uncertain prior is shrunk towards
+       the class shares of the labels; `prior_` and `risk_` use it without shrinkage.
+    3. The intercept is moved towards the value at which the mean probability among the unlabelled rows equals the
+       prior, with a weight from the variances of both estimates (`weight_`).
+
+    The cost is cv + 1 fits of the wrapped classifier.
 
     Parameters
     ----------
     estimator : classifier
         Any scikit-learn classifier or pipeline with `predict_proba` or `decision_function`.
     prior : object, optional
-        What `PNUClassifier` takes: a number, a mapping, a range, a distribution, a `PriorEstimate`, the name of a
-        method or "labeled"; None estimates it from X, or from held-out scores where X is no table of numbers.
+        The class prior, in any form that `PNUClassifier` accepts: a number, a mapping, a range, a distribution, a
+        `PriorEstimate`, the name of a method or "labeled". None estimates it from X, or from held-out scores if X is
+        not numeric.
     cv : int, splitter or pairs of row numbers
-        How rows are held out, each once, for scores that the model has not learnt from.
+        Cross-validation that holds out every row once.
     sampling : str
         "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
@@ -197,22 +204,22 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pos_label : object, optional
         The positive class, by default the greater label.
     random_state : int, RandomState or None
-        Seed of the folds and of what estimates the prior.
+        Seed of the folds and of the prior estimate.
 
     Attributes
     ----------
     estimator_
-        The copy that was fitted to all labelled rows.
+        The copy of the estimator that was fitted to all labelled rows.
     classes_
         (negative, positive), or all classes in order.
     prior_, prior_interval_, prior_estimate_
-        The prior used, its 90 % interval, and its whole distribution.
+        The class prior that was used, its 90 % interval, and its distribution.
     risk_
-        Held-out error in the population, with its interval (two classes), or None.
+        Estimated error in the population with its interval, from held-out rows (two classes), or None.
     weight_
-        How far the threshold was drawn towards U's class share, from 0 to 1.
+        Weight of the unlabelled rows in the intercept, from 0 to 1.
     validation_scores_
-        Scores of rows that were held out when they were scored.
+        Scores of held-out rows.
 
     Examples
     --------
@@ -257,20 +264,20 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         at_random: ArrayLike | None = None,
         **fit_params: Any,
     ) -> PriorAdjusted:
-        """Fit copies of the estimator to labelled rows, and adjust them with all rows.
+        """Fit copies of the estimator to the labelled rows, and estimate the adjustment from all rows.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame (rows, columns)
-            Features; whatever the estimator takes.
+            Features, in any form that the estimator accepts.
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         sample_weight : array (rows,), optional
-            Weights of the rows; one each by default. The estimator's `fit` must take them.
+            Weights of the rows; one each by default. The estimator's `fit` must accept them.
         at_random : array of bool (rows,), optional
-            Labelled rows that were drawn at random from the population, beside others gathered by class.
+            True for labelled rows that were drawn at random from the population, if the others were drawn by class.
         **fit_params : object
-            Passed on to the estimator's `fit`; parameters with one value per row are cut as the rows are.
+            Passed to the estimator's `fit`. Arrays with one value per row are restricted to the rows of each fit.
         """
         refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
@@ -300,7 +307,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _resolve(self, rows: Samples, labels: Labels, held_out: AnyArray | None, seed: int) -> PriorEstimate:
-        """The prior, from X where it is a table of numbers, else from how held-out rows score."""
+        """The prior, estimated from X if it is numeric, else from held-out scores."""
         table = _as_numbers(rows.X)
         if table is None:
             table = np.zeros((len(rows.codes), 1)) if held_out is None else held_out - held_out[:, :1]
@@ -315,7 +322,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
 
     def _as_scores(self, log_probabilities: AnyArray) -> AnyArray:
-        """Log-odds of the positive of two classes, log-probabilities of more."""
+        """Log-odds of the positive class for two classes, log-probabilities for more."""
         return log_probabilities @ [-1.0, 1.0] if len(self.classes_) == 2 else log_probabilities
 
     def _log_probabilities(self, X: Any) -> AnyArray:
@@ -325,7 +332,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return self.adjustment_.apply(class_scores(self.estimator_, X, self.classes_))
 
     def decision_function(self, X: Any) -> AnyArray:
-        """Log-odds of the positive of two classes in the population, or log-probabilities of more classes.
+        """Log-odds of the positive class in the population for two classes, log-probabilities for more.
 
         Parameters
         ----------
@@ -335,7 +342,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self._as_scores(self._log_probabilities(X))
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class probabilities under the population's prior, columns as in `classes_`.
+        """Class probabilities under the population's class prior, columns as in `classes_`.
 
         Parameters
         ----------
@@ -356,7 +363,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy on the labelled rows of y. `pnulearn.pnu_risk` uses the unlabelled rows too.
+        """Accuracy on the labelled rows of y. `pnulearn.pnu_risk` also uses the unlabelled rows.
 
         Parameters
         ----------
@@ -379,7 +386,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class _Work:
-    """What the fits of one `PriorAdjusted.fit` share."""
+    """Data shared by all fits in one call of `PriorAdjusted.fit`."""
 
     estimator: Any
     rows: Samples
@@ -395,12 +402,12 @@ class _Work:
             return clone(self.estimator).fit(_safe_indexing(self.rows.X, rows), known, **params)
 
     def cross_fit(self, cv: Any, seed: int) -> AnyArray | None:
-        """Held-out scores (n, K) of all rows; None where a class has too few rows to hold any out."""
+        """Held-out scores (n, K) of all rows; None if a class has too few rows for cross-validation."""
         codes, known = self.rows.codes, (self.rows.codes >= 0) & (self.rows.weight > 0)
         scores = np.full((len(codes), self.rows.n_classes), np.nan)
         for train, test in own_splits(cv, codes, np.arange(len(codes))) or self._splits(cv, known, seed):
             train = train[known[train]]
-            if len(np.unique(codes[train])) < self.rows.n_classes:  # copies of one row are all that the class has
+            if len(np.unique(codes[train])) < self.rows.n_classes:  # all rows of a class are copies of one
                 return None
             model = self.fit_rows(train)
             with explained(self.rows.X):
@@ -408,7 +415,7 @@ class _Work:
         return None if np.isnan(scores).any() else scores
 
     def _splits(self, n_folds: int, known: AnyArray, seed: int) -> list[tuple[AnyArray, AnyArray]]:
-        """Folds by content where X is a table of numbers, at random where only the estimator can read it."""
+        """Folds derived from row contents if X is numeric, random ones otherwise."""
         codes, weight = self.rows.codes, self.rows.weight
         n_folds = min(int(n_folds), int(np.bincount(codes[known], minlength=self.rows.n_classes).min()))
         if n_folds < 2:
@@ -420,7 +427,7 @@ class _Work:
 
 
 def _as_numbers(X: Any) -> Any:
-    """X where it is a finite table of numbers, None where only the estimator can read it."""
+    """X as an array or sparse matrix of numbers if it is numeric and finite, else None."""
     if sparse.issparse(X):
         return sparse.csr_matrix(X) if X.dtype.kind in "biuf" else None
     try:
