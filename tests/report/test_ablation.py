@@ -1,4 +1,4 @@
-"""What each ingredient brought is judged against honest models on the same rows."""
+"""Ablations: the full model compared with simpler models on the same held-out rows."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import pytest
 from pnulearn import TableClassifier
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.report._findings import AtThreshold, cheapest, look_at_thresholds
-from pnulearn.report._rows import judged_probability
+from pnulearn.report._rows import held_out_probability
 
 
 @pytest.mark.thorough
@@ -18,7 +18,7 @@ def test_counts_of_a_thousand_are_near_the_truth(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "\n".join(f"{value:.4f},{label}" for value, label in zip(x, labels, strict=True)))
     fitted = TableClassifier(prior=0.3, cv=3).fit(path, "y").fitted_
-    probability = judged_probability(fitted)[:, 1]
+    probability = held_out_probability(fitted)[:, 1]
     lines = look_at_thresholds(fitted)
     assert [line.threshold for line in lines] == sorted(line.threshold for line in lines)
     for line in lines:

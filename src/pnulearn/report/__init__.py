@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a model that was fitted to a table, or about scores that were judged."""
+"""Self-contained HTML reports about a model fitted to a table, or about the evaluation of any model's scores."""
 
 from pnulearn.report._evaluation import write_evaluation
 from pnulearn.report._page import write_report

@@ -1,4 +1,4 @@
-"""Ablation: the model beside models without one of its ingredients."""
+"""Ablation: the model compared with models that lack one of its components."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from pnulearn.inspection import estimate_rise
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.tables._model import Fitted
 
-# The candidate with most weight as a classifier of its own, which is fitted in a moment.
-
 
 def best_candidate(classifier: PNUClassifier | AutoPNU, **parameters: Any) -> Any:
-    """A classifier with the settings that the search found and the prior that it used, unfitted.
+    """An unfitted classifier with the settings of the best candidate and the prior that was used.
 
-    Of several learners it is the one with most weight.
+    For AutoPNU it is the learner with the largest weight. It fits much faster than the whole search.
     """
     if isinstance(classifier, AutoPNU):
         most = max(classifier.members_, key=lambda member: member.weight).name
@@ -34,7 +32,7 @@ def best_candidate(classifier: PNUClassifier | AutoPNU, **parameters: Any) -> An
         "mix": classifier.mix_,
         "alpha": classifier.alpha_,
         "bandwidth": classifier.bandwidth_ if KERNELS[classifier.kernel].has_bandwidth else None,
-        "columns": getattr(classifier, "columns_", "given"),  # models of older versions know no other
+        "columns": getattr(classifier, "columns_", "given"),  # models saved by older versions lack it
         "selection": "best",
         "prior": as_given(classifier),
         "risk": classifier.risk_used_,
@@ -43,21 +41,19 @@ def best_candidate(classifier: PNUClassifier | AutoPNU, **parameters: Any) -> An
 
 
 def as_given(classifier: PNUClassifier | AutoPNU) -> Any:
-    """The prior that was used, as it would be given."""
+    """The prior that was used, as a value for the parameter `prior`."""
     if np.ndim(classifier.prior_) == 0:
         return float(classifier.prior_)
     return dict(zip(classifier.classes_.tolist(), np.asarray(classifier.prior_).tolist(), strict=True))
 
 
-# What each ingredient brought: the model beside models that do without.
-
-ALONE = " alone"  # ends the name of a learner without the others
+ALONE = " alone"  # suffix of the name of a single learner of AutoPNU
 FEWEST = 2  # labelled rows of every class that a supervised model needs
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """A model that does without something: its words, and how much more often it errs than the model of the report."""
+    """A model that lacks a component: its name, a description, and the increase of its error over the full model."""
 
     name: str
     what: str
@@ -65,7 +61,7 @@ class Ablation:
 
 
 def run_ablations(fitted: Fitted) -> list[Ablation]:
-    """From labels alone to the model itself, judged row by row on the same held-out rows."""
+    """Compare the model with its ablations on the same held-out rows, in pairs."""
     classifier = fitted.model.classifier
     before = decide(classifier.validation_scores_)
     labels = Labels(classifier.classes_, fitted.codes)
@@ -77,8 +73,8 @@ def run_ablations(fitted: Fitted) -> list[Ablation]:
 
 
 def decide(scores: AnyArray) -> AnyArray:
-    """Class codes of scores."""
-    scores = np.nan_to_num(scores)  # of a row that was never held out
+    """Predicted class codes from scores."""
+    scores = np.nan_to_num(scores)  # NaN for a row that was never held out
     return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
@@ -88,39 +84,39 @@ def _others(fitted: Fitted) -> list[tuple[str, str, AnyArray]]:
         return _learners(classifier)
     found = []
     if np.min(np.bincount(codes[codes >= 0], minlength=len(classifier.classes_))) >= FEWEST:
-        alone = "a supervised model that has never seen an unlabelled row, and takes the labels' mixture for the truth"
+        alone = "a supervised model without unlabelled rows; the class prior is the class share among the labels"
         found.append(("labels alone", alone, _supervised(fitted, "labeled")))
-        share = "the same, told the shares of the classes that this model uses"
+        share = "the same, with the class prior of this model"
         found.append(("labels and prior", share, _supervised(fitted, as_given(classifier))))
     if classifier.selection == "average":
-        single = "all rows, but only the candidate with most weight instead of the average of all"
+        single = "all rows, but only the candidate with the largest weight instead of the average"
         model = best_candidate(classifier).fit(fitted.X, Labels(classifier.classes_, codes))
         found.append(("without averaging", single, decide(model.validation_scores_)))
     return found
 
 
 def _learners(classifier: AutoPNU) -> list[tuple[str, str, AnyArray]]:
-    """Every learner of an average alone, on the rows that it did not learn from."""
+    """Every learner of AutoPNU alone, with its decisions on held-out rows."""
     if len(classifier.members_) == 1:
         return []
     pairs = zip(classifier.members_, classifier.member_scores_, strict=True)
     return [
-        (f"{member.name}{ALONE}", f"this learner only; its part in the model is {member.weight:.0%}", _codes(scores))
+        (f"{member.name}{ALONE}", f"this learner only; its weight in the model is {member.weight:.0%}", _codes(scores))
         for member, scores in pairs
         if scores is not None
     ]
 
 
 def _codes(scores: AnyArray) -> AnyArray:
-    """Class codes of held-out scores (K, n)."""
+    """Predicted class codes from held-out scores (K, n)."""
     return decide(scores[0] if len(scores) == 1 else scores.T)
 
 
 def _supervised(fitted: Fitted, prior: Any) -> AnyArray:
-    """Decisions of a model that learns from the labelled rows alone, whose centres are labelled rows, too.
+    """Decisions of a model that is fitted to the labelled rows only and has its centres at labelled rows.
 
-    It is a fit of its own: the candidates of the search at mix 0 have centres at unlabelled rows, so they have learnt
-    from them. To it every unlabelled row is new; labelled rows are scored out of fold.
+    It needs a separate fit, because candidates of the search with mix 0 have centres at unlabelled rows and so depend
+    on them. Labelled rows are scored out of fold.
     """
     classifier, codes = fitted.model.classifier, fitted.codes
     labeled = np.flatnonzero(codes >= 0)

@@ -1,7 +1,7 @@
-"""Which columns a model of a table rests on, and how they act: on columns as the user knows them.
+"""Permutation importance and effects of the columns of a table.
 
-Features of one column are shuffled and set together. Every row is asked about by a model that has not seen it: the
-candidate with most weight, fitted anew in folds.
+All features made from one column are shuffled or set together. Rows are scored out of fold by the candidate with the
+largest weight, which is refitted in every fold.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from pnulearn.report._ablation import best_candidate
 from pnulearn.tables._model import Fitted
 
 MOST_UNLABELED = 1_000
-MOST_REPEATS, SHUFFLES = 5, 120  # of each column; of all columns
+MOST_REPEATS, SHUFFLES = 5, 120  # at most so many per column, and about so many in total
 N_EFFECTS, N_VALUES, N_AVERAGED = 6, 10, 200
 N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnFindings:
-    """Importances of all columns, most important first, and the effects of the first of them."""
+    """Importances of all columns in decreasing order, and the effects of the most important ones."""
 
     importances: list[ColumnImportance]
     effects: list[Effect]
 
 
 def look_at_columns(fitted: Fitted) -> ColumnFindings:
-    """Shuffle every column, and trace the effects of the most important ones."""
+    """Permutation importance of every column, and the effects of the most important ones."""
     rows = _chosen_rows(fitted)
     X, labels = fitted.X[rows], Labels(fitted.model.classifier.classes_, fitted.codes[rows])
     groups = column_groups(fitted)
@@ -64,7 +64,7 @@ def look_at_columns(fitted: Fitted) -> ColumnFindings:
 
 
 def column_groups(fitted: Fitted) -> dict[str, Group]:
-    """The places of every column's features."""
+    """The positions of the features of every column."""
     groups: dict[str, Group] = {}
     place = 0
     for column in fitted.model.plan.columns:
@@ -75,7 +75,7 @@ def column_groups(fitted: Fitted) -> dict[str, Group]:
 
 
 def _chosen_rows(fitted: Fitted) -> AnyArray:
-    """All labelled rows and some of the others."""
+    """All labelled rows and a random sample of the others."""
     unlabeled = np.flatnonzero(fitted.codes < 0)
     if len(unlabeled) > MOST_UNLABELED:
         unlabeled = np.random.default_rng(0).choice(unlabeled, MOST_UNLABELED, replace=False)
@@ -87,7 +87,7 @@ def _fit_folds(fitted: Fitted, X: AnyArray, labels: Labels) -> list[Scored]:
     found: list[Scored] = []
     for train, test in folds:
         part = Labels(labels.classes, labels.codes[train])
-        if np.min(part.counts[labels.counts > 0]) < 2:  # too few of a class are left to fit anything
+        if np.min(part.counts[labels.counts > 0]) < 2:  # too few rows of a class to fit a model
             continue
         model: PNUClassifier = best_candidate(fitted.model.classifier, cv=2)
         found.append((model.fit(X[train], part), test))
@@ -97,7 +97,7 @@ def _fit_folds(fitted: Fitted, X: AnyArray, labels: Labels) -> list[Scored]:
 def _effect(
     fitted: Fitted, models: list[PNUClassifier], X: AnyArray, rows: AnyArray, name: str, places: Group
 ) -> Effect:
-    """The effect of a column over values that occur in it; dates are in order, too."""
+    """The effect of a column at values that occur in it. Dates are in chronological order."""
     column = fitted.table.column(name)
     values = column.values[fitted.rows[rows]]
     order = values

@@ -1,4 +1,4 @@
-"""A page about a model that was judged, not fitted: any tool's scores on few labelled and many unlabelled rows."""
+"""HTML report about the evaluation of any model's scores on labelled and unlabelled rows."""
 
 from __future__ import annotations
 
@@ -19,124 +19,126 @@ from pnulearn.metrics._suspects import suspicious_rows
 from pnulearn.tables._evaluation import Evaluation
 
 METRICS = {
-    "Precision": (pnu_precision, "of the rows called positive, so many are"),
-    "Recall": (pnu_recall, "of the positive rows, so many are called so"),
-    "Specificity": (pnu_specificity, "of the negative rows, so many are called so"),
+    "Precision": (pnu_precision, "share of predicted positives that are positive"),
+    "Recall": (pnu_recall, "share of positive rows that are predicted positive"),
+    "Specificity": (pnu_specificity, "share of negative rows that are predicted negative"),
     "F1": (pnu_f1, "harmonic mean of precision and recall"),
 }
 FEW_LABELS = 10
 
 
 def write_evaluation(judged: Evaluation, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write the page; the old file stays until the new one is complete.
+    """Write an HTML report about an evaluation. An existing file is kept until the new one is complete.
 
     Parameters
     ----------
     judged : Evaluation
-        What was found.
+        Result of `evaluate_table`.
     path : str or Path
-        The file. One that holds a report is replaced.
+        The file. An existing report is replaced.
     overwrite : bool
-        Replace a file that holds anything else, too.
+        Replace any other existing file, too.
     """
     check_outputs(Output(path, REPORT), overwrite=overwrite)
     page = render_evaluation(judged).encode()
     write_atomically(path, lambda file: file.write(page))
 
 
-def render_evaluation(judged: Evaluation) -> str:
-    """The page as text; every value passes through the template's escaping.
-
-    Parameters
-    ----------
-    judged : Evaluation
-        What was found.
-    """
+def render_evaluation(evaluation: Evaluation) -> str:
+    """The page as text. All values are escaped by the template."""
     with import_extra("report", "A report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
 
         from pnulearn.report._figures import as_svg
 
-        curves = _curves(judged)
+        curves = _curves(evaluation)
         figures = {name: Markup(as_svg(name, curve.plot, (4.2, 3.4), title)) for name, (title, curve) in curves.items()}
     environment = Environment(
         loader=PackageLoader("pnulearn.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["percent"] = lambda value: f"{100 * value:.1f} %"
     return environment.get_template("evaluation.html").render(
-        judged=judged,
-        ablations=_ablations(judged),
-        metrics=_metrics(judged),
+        evaluation=evaluation,
+        ablations=_ablations(evaluation),
+        metrics=_metrics(evaluation),
         curves=[(title, curve, figures[name]) for name, (title, curve) in curves.items()],
-        warnings=_warnings(judged),
-        suspects=_suspects(judged),
+        warnings=_warnings(evaluation),
+        suspects=_suspects(evaluation),
     )
 
 
-def _ablations(judged: Evaluation) -> list[tuple[str, Estimate]]:
-    """The error from labels alone, with U, and with the helper."""
-    groups = [judged.scores[judged.codes == code] for code in (1, 0, -1)]
+def _ablations(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
+    """Estimates of the error from labels alone, with unlabelled rows, and with all data."""
+    groups = [evaluation.scores[evaluation.codes == code] for code in (1, 0, -1)]
     steps: list[tuple[str, Estimate]] = []
     if len(groups[0]) and len(groups[1]):
-        alone = estimate_risk(groups, judged.prior, mix=0, confidence=judged.error.confidence)
+        alone = estimate_risk(groups, evaluation.prior, mix=0, confidence=evaluation.error.confidence)
         steps.append(("labels alone", alone))
-    if judged.unhelped is not None:
-        steps.append(("with unlabelled rows", judged.unhelped))
-    return [*steps, ("with everything that was given", judged.error)]
+    if evaluation.unhelped is not None:
+        steps.append(("with unlabelled rows", evaluation.unhelped))
+    return [*steps, ("with all data that was given", evaluation.error)]
 
 
-def _metrics(judged: Evaluation) -> list[tuple[str, Estimate, str]]:
-    given: dict[str, Any] = {"prior": judged.prior, "confidence": judged.error.confidence}
+def _metrics(evaluation: Evaluation) -> list[tuple[str, Estimate, str]]:
+    given: dict[str, Any] = {"prior": evaluation.prior, "confidence": evaluation.error.confidence}
     found = [
-        (name, function(judged.y, judged.scores, threshold=0.0, **given), words)
+        (name, function(evaluation.y, evaluation.scores, threshold=0.0, **given), words)
         for name, (function, words) in METRICS.items()
     ]
-    if _ranks(judged):
-        words = "chance that a positive row scores above a negative one"
-        found.append(("AUC", pnu_auc(judged.y, judged.scores, **given), words))
+    if _ranks(evaluation):
+        words = "probability that a positive row scores above a negative one"
+        found.append(("AUC", pnu_auc(evaluation.y, evaluation.scores, **given), words))
     return found
 
 
-def _curves(judged: Evaluation) -> dict[str, tuple[str, Curve]]:
-    if not _ranks(judged) or 0 in judged.counts[:2]:
+def _curves(evaluation: Evaluation) -> dict[str, tuple[str, Curve]]:
+    if not _ranks(evaluation) or 0 in evaluation.counts[:2]:
         return {}
-    given: dict[str, Any] = {"prior": judged.prior, "confidence": judged.error.confidence}
+    given: dict[str, Any] = {"prior": evaluation.prior, "confidence": evaluation.error.confidence}
     curves = {
-        "roc": ("ROC curve", pnu_roc_curve(judged.y, judged.scores, **given)),
-        "precision": ("Precision at every recall", pnu_precision_recall_curve(judged.y, judged.scores, **given)),
+        "roc": ("ROC curve", pnu_roc_curve(evaluation.y, evaluation.scores, **given)),
+        "precision": (
+            "Precision at every recall",
+            pnu_precision_recall_curve(evaluation.y, evaluation.scores, **given),
+        ),
     }
-    if judged.probabilities is not None:
-        curves["reliability"] = ("Are probabilities right?", pnu_reliability(judged.y, judged.probabilities, **given))
+    if evaluation.probabilities is not None:
+        curves["reliability"] = (
+            "Are probabilities right?",
+            pnu_reliability(evaluation.y, evaluation.probabilities, **given),
+        )
     return curves
 
 
-def _ranks(judged: Evaluation) -> bool:
-    """Whether scores say more than which class."""
-    return len(np.unique(judged.scores)) > 2
+def _ranks(evaluation: Evaluation) -> bool:
+    """Whether scores have more than two values, so that they rank the rows."""
+    return len(np.unique(evaluation.scores)) > 2
 
 
-def _warnings(judged: Evaluation) -> Sequence[str]:
-    positive, negative, unlabeled = judged.counts
+def _warnings(evaluation: Evaluation) -> Sequence[str]:
+    positive, negative, unlabeled = evaluation.counts
     found = []
     if min(positive, negative) < FEW_LABELS:
-        found.append(f"Only {positive} labelled {judged.names[1]} and {negative} labelled {judged.names[0]} rows.")
-    if not unlabeled:
-        found.append("There are no unlabelled rows: the labels have to do alone.")
-    if judged.prior.spread > 0.05:
-        low, high = judged.prior.within(0.9)
         found.append(
-            f"The share of {judged.names[1]} in the population is not known well ({low:.2f} to {high:.2f}); all ranges "
-            "contain that. Labels drawn at random would narrow it."
+            f"Only {positive} labelled {evaluation.names[1]} and {negative} labelled {evaluation.names[0]} rows."
+        )
+    if not unlabeled:
+        found.append("There are no unlabelled rows, so all estimates use the labels only.")
+    if evaluation.prior.spread > 0.05:
+        low, high = evaluation.prior.within(0.9)
+        found.append(
+            f"The share of {evaluation.names[1]} in the population is uncertain ({low:.2f} to {high:.2f}). All "
+            "intervals include this uncertainty. Labels of rows drawn at random would reduce it."
         )
     return found
 
 
-def _suspects(judged: Evaluation) -> list[tuple[int, str, float]]:
-    """The five labels that the judged scores disagree with most, numbered from 1 as in a table."""
-    if 0 in judged.counts[:2]:
+def _suspects(evaluation: Evaluation) -> list[tuple[int, str, float]]:
+    """At most five labels that the scores contradict most, numbered from 1."""
+    if 0 in evaluation.counts[:2]:
         return []
-    found = suspicious_rows(judged.y, judged.scores, prior=judged.prior)
-    names = np.array(judged.names)[found.label.astype(int)]
+    found = suspicious_rows(evaluation.y, evaluation.scores, prior=evaluation.prior)
+    names = np.array(evaluation.names)[found.label.astype(int)]
     first = zip((found.rows + 1).tolist(), names.tolist(), found.doubt.tolist(), strict=True)
     return [one for one in list(first)[:5] if one[2] > 0.5]

@@ -1,4 +1,4 @@
-"""The pictures of a report as inline SVG that takes its colours from the page, in light and in dark."""
+"""The figures of a report as inline SVG, with text in the colour of the page (light or dark)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from pnulearn.plots import (
 from pnulearn.plots._style import COLORS
 from pnulearn.report._findings import Findings
 
-Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # how to draw it, inches, title
+Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # drawing function, size in inches, title
 MOST_COLUMNS = 12
-INK = "#123456"  # stands for the colour of the page's text until the SVG is finished
+INK = "#123456"  # placeholder, replaced by currentColor in the SVG
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "pnulearn",
@@ -41,14 +41,14 @@ STYLE = {
 
 
 def draw_figures(findings: Findings) -> dict[str, str]:
-    """Every picture that the findings allow, by name."""
+    """All figures for these findings, by name."""
     pictures = _column_pictures(findings) | _search_pictures(findings) | _two_class_pictures(findings)
     if findings.ablations:
         height = 0.9 + 0.45 * len(findings.ablations)
         pictures["ablations"] = (
             lambda ax: _draw_ablations(findings, ax),
             (5.2, height),
-            "Models without some ingredient",
+            "Models without one part of the method",
         )
     return {name: as_svg(name, *picture) for name, picture in pictures.items()}
 
@@ -100,7 +100,7 @@ def _two_class_pictures(findings: Findings) -> dict[str, Picture]:
 
 
 def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], title: str) -> str:
-    """Draw on fresh axes and return an SVG element whose ids are unique on the page."""
+    """Draw on new axes and return an SVG element whose ids are unique on the page."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -129,7 +129,7 @@ def _draw_ablations(findings: Findings, ax: Any) -> None:
         ax.plot(100 * ablation.rise.value, place, "o", color=color, markersize=8)
     ax.axvline(0, color=COLORS["unlabeled"], linestyle=":")
     ax.set_yticks(range(len(findings.ablations)), [ablation.name for ablation in reversed(findings.ablations)])
-    ax.set(ylim=(-0.6, len(findings.ablations) - 0.4), xlabel="errors more than this model, in points")
+    ax.set(ylim=(-0.6, len(findings.ablations) - 0.4), xlabel="increase in error over this model, in points")
 
 
 def _draw_thresholds(findings: Findings, ax: Any) -> None:
@@ -139,9 +139,8 @@ def _draw_thresholds(findings: Findings, ax: Any) -> None:
         found = [getattr(line, name) for line in lines]
         low, high = [one.low for one in found], [one.high for one in found]
         ax.fill_between(places, low, high, color=COLORS[color], alpha=0.18, linewidth=0)
-        words = {"precision": "right among those called", "recall": "found of all"}[name]
-        ax.plot(places, [one.value for one in found], style, color=COLORS[color], markersize=4, label=words)
-    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="called positive from this probability on", ylabel="share")
+        ax.plot(places, [one.value for one in found], style, color=COLORS[color], markersize=4, label=name)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="threshold on the probability", ylabel="share")
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
 
 
@@ -149,8 +148,8 @@ def _draw_over_prior(findings: Findings, ax: Any) -> None:
     priors = [point.prior for point in findings.over_prior]
     ax.plot(priors, [point.error for point in findings.over_prior], "o-", color=COLORS["positive"], label="error")
     changed = [point.changed for point in findings.over_prior]
-    ax.plot(priors, changed, "s:", color=COLORS["unlabeled"], label="rows to decide otherwise")
-    ax.set(xlim=(0, 1), ylim=(0, None), xlabel="share of positives, if it were this", ylabel="share of rows")
+    ax.plot(priors, changed, "s:", color=COLORS["unlabeled"], label="changed decisions")
+    ax.set(xlim=(0, 1), ylim=(0, None), xlabel="assumed class prior", ylabel="share of rows")
     ax.legend(frameon=False, fontsize="small")
 
 
@@ -170,5 +169,5 @@ def _draw_bins(findings: Findings, ax: Any) -> None:
     known = [(b.said, b.found) for b in findings.bins if b.found is not None]
     ax.plot([0, 1], [0, 1], color=COLORS["unlabeled"], linestyle=":", label="perfect")
     ax.plot(*zip(*known, strict=True), "o-", color=COLORS["positive"], label="this model")
-    ax.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="probability said", ylabel="share of positives found")
+    ax.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="predicted probability", ylabel="estimated share of positives")
     ax.legend(frameon=False)

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: computed once, drawn and written elsewhere."""
+"""The results of a report as plain data. Figures and text are made in other modules."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from pnulearn.metrics._rates import count_decisions, judge_decisions
 from pnulearn.priors._sensitivity import Narrowing, shift_probability
 from pnulearn.report._ablation import Ablation, run_ablations
 from pnulearn.report._columns import ColumnFindings, look_at_columns
-from pnulearn.report._rows import RowFindings, judged_probability, judged_scores, look_at_rows
+from pnulearn.report._rows import RowFindings, held_out_probability, held_out_scores, look_at_rows
 from pnulearn.tables._model import Fitted
 from pnulearn.tables._verdict import HARDLY_KNOWN, Verdict, reach_verdict
 
-# How the error and the decisions of a model change over what its prior may be.
+# Sensitivity of the error and the decisions to the class prior.
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
 class AtPrior:
-    """If the prior were this: the error of the model, and the share of unlabelled rows to be decided otherwise.
+    """At an assumed prior: the error of the model, and the share of unlabelled rows whose decision would change.
 
-    `level` is the probability that the prior is smaller.
+    `level` is the probability that the true prior is smaller.
     """
 
     level: float
@@ -39,7 +39,7 @@ class AtPrior:
 
 
 def look_over_prior(fitted: Fitted, scores: AnyArray) -> list[AtPrior]:
-    """The model at five points of the prior's distribution; nothing if the prior is known exactly."""
+    """Error and changed decisions at five quantiles of the prior; empty if the prior is known exactly."""
     classifier, codes = fitted.model.classifier, fitted.codes
     mass = classifier.prior_estimate_.mass
     if mass is None:
@@ -58,14 +58,14 @@ def look_over_prior(fitted: Fitted, scores: AnyArray) -> list[AtPrior]:
     return found
 
 
-# Whether probabilities mean what they say: rows grouped by them, and the share of positives found in each group.
+# Reliability diagram: rows binned by predicted probability, with the estimated share of positives in each bin.
 
 N_BINS = 5
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Rows with a probability between low and high: what was said, and what the labels suggest."""
+    """Rows with a probability between low and high: mean prediction (said), estimated share of positives (found)."""
 
     low: float
     high: float
@@ -75,9 +75,9 @@ class Bin:
 
 
 def group_by_probability(fitted: Fitted) -> list[Bin]:
-    """Shares of positives by predicted probability, from labelled rows reweighted to the population."""
+    """Shares of positives per bin of predicted probability, from labelled rows reweighted to the population."""
     prior = float(fitted.model.classifier.prior_)
-    probability = judged_probability(fitted)[:, 1]
+    probability = held_out_probability(fitted)[:, 1]
     edges = np.linspace(0, 1, N_BINS + 1)
     place = np.clip(np.digitize(probability, edges[1:-1]), 0, N_BINS - 1)
     totals = [np.sum(fitted.codes == code) for code in (1, 0)]
@@ -92,19 +92,19 @@ def group_by_probability(fitted: Fitted) -> list[Bin]:
     return bins
 
 
-# Where to draw the line: what becomes of a thousand rows at every threshold, and what that costs.
+# Choice of a threshold: expected counts per thousand rows and their cost at several thresholds.
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-PRICES = (1, 2, 5, 10, 20)  # of a missed positive, in false alarms
+PRICES = (1, 2, 5, 10, 20)  # cost of a false negative in units of a false positive
 THOUSAND = 1000
-FEWEST = 0.01  # of the rows on either side; of fewer nothing can be said
+FEWEST = 0.01  # least share of rows on either side of a threshold; with fewer, estimates are too uncertain
 
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """If rows with at least this probability were called positive.
+    """Results if rows with at least this probability are predicted positive.
 
-    Of a thousand rows: how many are called so, how many of them wrongly, and how many positives are missed.
+    Per thousand rows: predicted positives, false positives (false alarms) and false negatives (missed).
     """
 
     threshold: float
@@ -115,14 +115,14 @@ class AtThreshold:
     recall: Estimate
 
     def cost(self, price: float) -> float:
-        """In false alarms, if missing a positive costs that many of them."""
+        """Cost in units of a false alarm, if a missed positive costs `price`."""
         return self.false_alarms + price * self.missed
 
 
 def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
-    """Every threshold at which the rows can be told apart, from held-out probabilities."""
+    """Results at every threshold that has enough rows on both sides, from held-out probabilities."""
     classifier = fitted.model.classifier
-    probability, prior = judged_probability(fitted)[:, 1], classifier.prior_estimate_
+    probability, prior = held_out_probability(fitted)[:, 1], classifier.prior_estimate_
     groups = [np.flatnonzero(fitted.codes == code) for code in (0, 1, -1)]
     theta = float(prior.mean)
     found = []
@@ -151,16 +151,13 @@ def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
 
 
 def cheapest(lines: list[AtThreshold], price: float) -> AtThreshold:
-    """The threshold to take at that price; of equally cheap ones that nearest to the middle."""
+    """The threshold with the lowest cost at that price; among ties, the one nearest to 0.5."""
     return min(lines, key=lambda line: (round(line.cost(price), 6), abs(line.threshold - 0.5)))
-
-
-# What a report says, as plain data: computed once, drawn and written elsewhere.
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All a report needs beside the model itself. What only two classes have is empty or None for more."""
+    """All results of a report. Fields that need two classes are empty or None for more classes."""
 
     fitted: Fitted
     verdict: Verdict
@@ -177,15 +174,15 @@ class Findings:
 
 
 def investigate(fitted: Fitted, verdict: Verdict | None = None) -> Findings:
-    """Everything the report says about a fitted model; the verdict is reached if it is not known yet."""
-    with one_blas_thread():  # many small matrices
+    """Compute all results of the report about a fitted model; the verdict is computed unless it is passed."""
+    with one_blas_thread():  # faster for many small matrices
         return _investigate(fitted, verdict)
 
 
 def _investigate(fitted: Fitted, verdict: Verdict | None) -> Findings:
     start = time.perf_counter()
     classifier = fitted.model.classifier
-    scores = judged_scores(fitted)
+    scores = held_out_scores(fitted)
     two = len(classifier.classes_) == 2
     counts = [int(np.sum(fitted.codes == code)) for code in (1, 0, -1)]
     everything = two and min(counts) > 0
@@ -210,7 +207,7 @@ def _investigate(fitted: Fitted, verdict: Verdict | None) -> Findings:
 
 
 def _advice(fitted: Fitted, scores: AnyArray, counts: list[int]) -> Advice:
-    """Error rates get one success and one failure extra, so that no class looks perfect for want of rows."""
+    """Advice on labelling. Error rates are smoothed with one pseudo-observation each, so that none is 0 or 1."""
     positive, negative = (scores[fitted.codes == code] for code in (1, 0))
     rates = ((np.sum(positive <= 0) + 1) / (counts[0] + 2), (np.sum(negative > 0) + 1) / (counts[1] + 2))
     return advise(counts[0], counts[1], counts[2], float(fitted.model.classifier.prior_), error_rates=rates)

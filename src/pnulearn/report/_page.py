@@ -1,4 +1,4 @@
-"""From findings to one HTML page: every value passes through the template's escaping."""
+"""Rendering of findings as one HTML page. All values are escaped by the template."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pnulearn.tables._model import Fitted
 from pnulearn.tables._notes import worded
 from pnulearn.tables._verdict import Verdict, percent
 
-# What figures of a report show, in sentences that are no stronger than the evidence.
+# Text about the results, which takes their confidence intervals into account.
 
 FEW = 3
-SAME = 0.05  # points
+SAME = 0.05  # points; smaller differences are reported as equal
 INSTEAD = {
     "labels alone": "here labels alone do better, so pass risk='pn', and check the prior.",
     "labels and prior": "here the unlabelled rows do harm, so pass risk='pn'.",
@@ -34,7 +34,7 @@ INSTEAD = {
 
 
 def say_columns(importances: Sequence[ColumnImportance]) -> str:
-    """Which columns the model needs."""
+    """A sentence about the most important columns."""
     sure = [one for one in importances if one.rise.low > 0]
     if not sure:
         first = importances[0]
@@ -49,7 +49,7 @@ def say_columns(importances: Sequence[ColumnImportance]) -> str:
 
 
 def say_ablations(ablations: Sequence[Ablation]) -> str:
-    """What each part of the method brought, in the order of the ablations."""
+    """One sentence per ablation, in their order."""
     return " ".join(_say_ablation(ablation) for ablation in ablations)
 
 
@@ -73,15 +73,13 @@ def _say_ablation(ablation: Ablation) -> str:
     return f"{words} errs {-value:.1f} points less often ({low:+.1f} to {high:+.1f}): {instead}"
 
 
-# From findings to one HTML page: every value passes through the template's escaping.
-
 MOST_CANDIDATES = 10
 SPACE = "\N{NO-BREAK SPACE}"
 CONTENTS = {
     "mistakes-section": "Right and wrong",
     "columns-section": "Columns",
-    "line-section": "Where to draw the line",
-    "ablations-section": "What each ingredient brought",
+    "line-section": "Choosing a threshold",
+    "ablations-section": "Ablation",
     "rows-section": "Examples",
     "label-section": "What to label next",
     "prior-section": "How large the classes are",
@@ -93,18 +91,18 @@ CONTENTS = {
 
 
 def write_report(fitted: Fitted, path: str | Path, *, verdict: Verdict | None = None, overwrite: bool = False) -> None:
-    """Write the report about a fitted model; the old file stays until the new one is complete.
+    """Write an HTML report about a fitted model. An existing file is kept until the new one is complete.
 
     Parameters
     ----------
     fitted : Fitted
-        The model with its rows, as `TableClassifier.fitted_` has it.
+        The model with its rows, e.g. `TableClassifier.fitted_`.
     path : str or Path
-        The file. One that holds a report is replaced.
+        The file. An existing report is replaced.
     verdict : Verdict, optional
-        What the model is worth, if that is known already.
+        The verdict on the model, if it was computed before.
     overwrite : bool
-        Replace a file that holds anything else, too.
+        Replace any other existing file, too.
     """
     check_outputs(Output(path, REPORT), overwrite=overwrite)
     page = render(investigate(fitted, verdict)).encode()
@@ -142,7 +140,7 @@ def render(findings: Findings) -> str:
 
 
 def context(findings: Findings) -> dict[str, Any]:
-    """What the template reads, by name."""
+    """The variables of the template, by name."""
     fitted, model, verdict = findings.fitted, findings.fitted.model, findings.verdict
     classifier, record = model.classifier, model.record
     searched = classifier if isinstance(classifier, PNUClassifier) else None
@@ -192,7 +190,7 @@ def _is_there(section: str, words: dict[str, Any]) -> bool:
 
 
 def _mistakes(findings: Findings) -> dict[str, Any]:
-    """What is called what: of a thousand rows for two classes, and by class with intervals."""
+    """Confusion counts per thousand rows (two classes), and precision, recall and lift per class with intervals."""
     quality, classes = findings.verdict.quality, findings.fitted.model.classes
     if quality is None:
         return {"counts": None, "kinds": [], "confusion": []}
@@ -237,7 +235,7 @@ def _groups(fitted: Fitted) -> list[dict[str, Any]]:
 
 
 def _columns(fitted: Fitted) -> list[dict[str, Any]]:
-    """Every column with what was done to it."""
+    """Every column with its treatment and its number of missing cells."""
     plan, table = fitted.model.plan, fitted.table
     used, fates = plan.kinds, plan.fates
     return [
@@ -256,7 +254,7 @@ def _bandwidths(classifier: Any) -> list[dict[str, Any]]:
 
 
 def _quantiles(findings: Findings) -> list[dict[str, Any]]:
-    """Scores of P, N and U in three numbers and the share that is called positive."""
+    """Three quantiles of the scores of P, N and U, and the share that is predicted positive."""
     fitted = findings.fitted
     if len(fitted.model.classes) != 2:
         return []

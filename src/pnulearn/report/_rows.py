@@ -1,4 +1,4 @@
-"""Rows that show what the model does: sure, unsure and to label next; and the scores that a report may judge by."""
+"""Example rows of a report: confident, uncertain and to label next; and the held-out scores that a report uses."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._reader.table import Table
 from pnulearn.tables._model import Fitted
 
-# Scores and probabilities that a report may judge by: of rows that had no part in them or in weighing candidates.
+# Held-out scores and probabilities: neither the models nor the weights of candidates used the row's own fold.
 
 
-def judged_scores(fitted: Fitted) -> AnyArray:
-    """g of every row, or a column per class; a row that was never held out lies on the boundary, for want of better."""
+def held_out_scores(fitted: Fitted) -> AnyArray:
+    """Score of every row, or one column per class; 0 for a row that was never held out."""
     return np.nan_to_num(fitted.model.classifier.judging_scores_)
 
 
-def judged_probability(fitted: Fitted) -> AnyArray:
-    """A column per class."""
-    return probabilities(judged_scores(fitted), fitted.model.classifier.calibration_)
+def held_out_probability(fitted: Fitted) -> AnyArray:
+    """Held-out probabilities, one column per class."""
+    return probabilities(held_out_scores(fitted), fitted.model.classifier.calibration_)
 
 
-# Rows that show what the model does: those it is sure of, those it is not, and those to label next.
+# Example rows.
 
 N_SURE, N_UNSURE = 3, 4
 N_TO_LABEL, N_RANDOM = 12, 6
@@ -34,7 +34,7 @@ AT_RANDOM, EITHER = "drawn at random", "could be either"
 
 @dataclass(frozen=True)
 class Row:
-    """An unlabelled row: its number in the table, the likeliest class with its probability, why it is shown, cells."""
+    """An unlabelled row: its number in the table, predicted class, its probability, why it is shown, and cells."""
 
     number: int
     answer: str
@@ -45,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True)
 class RowFindings:
-    """Rows by what they show."""
+    """Example rows with a confident prediction, with an uncertain one, and to label next."""
 
     sure: list[Row]
     unsure: list[Row]
@@ -53,16 +53,16 @@ class RowFindings:
 
 
 def look_at_rows(fitted: Fitted, columns: list[str], prior_unknown: bool) -> RowFindings:
-    """Examples with the cells of the columns that matter most; nothing if no row is unlabelled."""
+    """Example rows with the cells of the most important columns; empty if no row is unlabelled."""
     classifier = fitted.model.classifier
     unlabeled = np.flatnonzero(fitted.codes < 0)
     if not len(unlabeled):
         return RowFindings([], [], [])
-    probability = judged_probability(fitted)
+    probability = held_out_probability(fitted)
     show = _Show(fitted, probability, _shown_columns(fitted, columns))
     ranked = np.sort(probability[unlabeled], axis=1)
     by_doubt = _without_copies(fitted.X, unlabeled[np.argsort(ranked[:, -1] - ranked[:, -2], kind="stable")])
-    scores = judged_scores(fitted)
+    scores = held_out_scores(fitted)
     scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
     sure = [row for code in reversed(range(len(classifier.classes_))) for row in _surest(scores, code, by_doubt)]
     return RowFindings(
@@ -73,14 +73,14 @@ def look_at_rows(fitted: Fitted, columns: list[str], prior_unknown: bool) -> Row
 
 
 def _surest(scores: AnyArray, code: int, distinct: AnyArray) -> list[int]:
-    """Rows that are called a class with the greatest scores."""
+    """The rows predicted as a class that have the largest scores."""
     called = distinct[scores[distinct].argmax(axis=1) == code]
     order = called[np.argsort(-scores[called, code], kind="stable")]
     return [int(row) for row in order[:N_SURE]]
 
 
 def _to_label(fitted: Fitted, show: _Show, unlabeled: AnyArray, by_doubt: AnyArray, prior_unknown: bool) -> list[Row]:
-    """Rows drawn at random if the shares of the classes are hardly known, then rows that could be either."""
+    """Rows drawn at random if the class prior is uncertain, then rows with the most uncertain predictions."""
     chosen: list[int] = []
     if prior_unknown:
         drawn = np.random.default_rng(1).permutation(unlabeled)[:N_RANDOM]
@@ -96,7 +96,7 @@ def _to_label(fitted: Fitted, show: _Show, unlabeled: AnyArray, by_doubt: AnyArr
 
 
 def _without_copies(X: AnyArray, order: AnyArray) -> AnyArray:
-    """Those rows in the same order, the first of equal ones only."""
+    """The rows in the same order, without duplicates."""
     _, first = np.unique(X[order], axis=0, return_index=True)
     kept: AnyArray = order[np.sort(first)]
     return kept
@@ -110,7 +110,7 @@ def _shown_columns(fitted: Fitted, columns: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Show:
-    """Turns row numbers of a fit into rows for people."""
+    """Converts row numbers of a fit to rows of the report."""
 
     fitted: Fitted
     probability: AnyArray
@@ -129,6 +129,6 @@ class _Show:
 
 
 def _cells(table: Table, numbers: AnyArray, columns: list[str]) -> list[dict[str, str]]:
-    """Cells of some rows by column name, as they stand in the file."""
+    """Cells of some rows by column name, with their text in the file."""
     part = Table(table.cells.select(columns).take(numbers), table.source, table.reading)
     return [dict(zip(columns, cells, strict=True)) for cells in part.rows()]
