@@ -192,7 +192,7 @@ def test_one_row_of_each_class_is_enough_to_learn(model):
 @every(SEARCHING)
 def test_one_row_of_each_class_is_not_enough_to_search(model):
     y = np.where(np.arange(N) < 2, TRUTH, np.nan)
-    with pytest.raises(ValueError, match="No labelled row is left to choose"):
+    with pytest.raises(ValueError, match="no labelled rows for validation"):
         clone(model).fit(X, y)
 
 

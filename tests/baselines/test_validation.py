@@ -1,11 +1,11 @@
-"""Splits, held-out labels and the judge."""
+"""Splits, held-out labels and pooled risks."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import ShuffleSplit
 
 from pnulearn._learning.selection import validation_mix
-from pnulearn.baselines._base import judge, split_folds, tabulate
+from pnulearn.baselines._base import pooled_risks, split_folds, tabulate
 from pnulearn.risks import empirical_risk, pnu
 
 rng = np.random.default_rng(0)
@@ -34,13 +34,13 @@ def test_splitters_and_lists_of_splits_are_taken_as_they_are():
     assert_array_equal(split_folds(X, CODES, pairs, seed=0)[0].train[:30], np.arange(30))
 
 
-def test_the_judge_is_the_pooled_pnu_risk():
+def test_the_risk_of_candidates_is_the_pooled_pnu_risk():
     scores = rng.normal(size=(3, len(CODES)))
     shares = np.array([0.6, 0.4])
     mix = validation_mix(shares, np.array([7, 12]), 40)
     assert mix != 0
     losses = (("zero_one", scores), ("squared", scores.clip(-1, 1)))
-    for found, (loss, cut) in zip(judge(list(scores), CODES, shares), losses, strict=True):
+    for found, (loss, cut) in zip(pooled_risks(list(scores), CODES, shares), losses, strict=True):
         expected = [empirical_risk(pnu(0.4, mix), loss, [s[c == CODES] for c in (1, 0, -1)]) for s in cut]
         assert_allclose(found, expected)
 
@@ -48,7 +48,7 @@ def test_the_judge_is_the_pooled_pnu_risk():
 def test_three_classes_without_unlabelled_rows_are_judged_by_the_share_weighted_error():
     codes = np.array([0, 0, 1, 1, 2, 2])
     scores = np.eye(3)[[0, 1, 1, 1, 2, 0]]  # errors: half of class 0, none of class 1, half of class 2
-    zero_one, _ = judge([scores], codes, np.array([0.5, 0.3, 0.2]))
+    zero_one, _ = pooled_risks([scores], codes, np.array([0.5, 0.3, 0.2]))
     assert_allclose(zero_one, 0.5 * 0.5 + 0.2 * 0.5)
 
 

@@ -1,4 +1,4 @@
-"""Semi-supervised classifiers to compare with, the paper's five and one more, under one interface."""
+"""Semi-supervised classifiers as baselines: the five of the paper and label propagation, with one interface."""
 
 from pnulearn.baselines._entropy import EntropyRegularizedClassifier
 from pnulearn.baselines._harmonic import HarmonicClassifier

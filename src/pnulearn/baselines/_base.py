@@ -1,4 +1,4 @@
-"""What all baselines share: reading labels, class priors, kernels, the grid of candidates, validation and search."""
+"""Base class of the baselines: labels, class priors, kernels, the grid of candidates, validation and search."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from pnulearn._problem.row_keys import row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn.priors._resolve import resolve_prior
 
-# The candidates of a search: what a hyper-parameter may be, and every combination.
+# The candidates of a search.
 
-LARGEST, SMALLEST = 1e30, 1e-30  # what lies beyond makes systems that have no solution in floating point
+LARGEST, SMALLEST = 1e30, 1e-30  # beyond these limits linear systems overflow or become singular
 STRENGTHS = tuple(10.0**power for power in range(-5, 3))  # the paper's grid for every regularisation weight
 
 Candidate = dict[str, Any]
@@ -43,7 +43,7 @@ Axes = Mapping[str, Sequence[Any]]  # the values of every hyper-parameter, bandw
 
 
 def combine(axes: Axes) -> list[Candidate]:
-    """Every combination; neighbours share a bandwidth, so that they can share a kernel matrix."""
+    """All combinations, ordered by bandwidth, so that candidates with the same kernel matrix are adjacent."""
     return [dict(zip(axes, choice, strict=True)) for choice in product(*axes.values())]
 
 
@@ -58,9 +58,6 @@ def candidates(
     if value is None:
         return np.asarray(default() if callable(default) else default, dtype=float).tolist()
     return read_numbers(name, value, SMALLEST, LARGEST, zero=zero).tolist()
-
-
-# What a baseline learns from.
 
 
 @dataclass(frozen=True)
@@ -107,17 +104,17 @@ class BaselineTraining:
 
     @property
     def balance(self) -> AnyArray:
-        """θ_y / n_y for every labelled row: sums to one, and is 1/l if the prior is the labelled share."""
+        """θ_y / n_y for every labelled row. It sums to one and is 1/l if the prior is the class share of the labels."""
         codes = self.codes[self.labeled]
         return (self.shares / np.bincount(codes, minlength=len(self.shares)))[codes]
 
 
-# What a long fit will cost, said before it starts.
+# Expected cost of a long fit, reported before it starts.
 
-LONG = 60.0  # seconds for one fit beyond which the user is told without asking
-SMALL = 1e11  # operations
-PROBE = 400  # rows of the matrix product that measures this machine
-MATRICES = 5  # n × n, at a time
+LONG = 60.0  # seconds of one fit above which there is a warning
+SMALL = 1e11  # operations below which the speed of the machine is not measured
+PROBE = 400  # rows of the matrix product that measures the speed
+MATRICES = 5  # of size n × n in memory at the same time
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ class Cost:
 
 
 def flops_per_second() -> float:
-    """Speed of a matrix product on one core, measured now: the fastest of three."""
+    """Speed of a matrix product on one core: the fastest of three runs."""
     A = np.full((PROBE, PROBE), 0.5)
     times = []
     with one_blas_thread():
@@ -152,9 +149,9 @@ def flops_per_second() -> float:
 def announce(
     flops: float, n_rows: int, n_candidates: int, *, advice: str, say: Callable[[str], None] | None = None
 ) -> None:
-    """Tell what one fit on all rows will cost: through `say` if somebody listens, and as a warning if it is long.
+    """Report the expected cost of one fit on all rows: through `say` if given, and as a warning if it takes long.
 
-    A fit of so few operations that no machine needs a minute for them is not worth measuring the machine.
+    Without `say`, nothing is measured if the fit has so few operations that it takes less than a minute anywhere.
     """
     if say is None and flops < SMALL:
         return
@@ -168,7 +165,7 @@ def announce(
         warnings.warn(f"{message} {advice}", UserWarning, stacklevel=4)
 
 
-# Kernel matrices of baselines, and the bandwidths to try.
+# Kernel matrices and bandwidth candidates.
 
 
 def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
@@ -183,29 +180,29 @@ def gram(kernel: str, X: Any, centers: Any, bandwidth: float | None) -> AnyArray
 
 
 def bandwidth_candidates(kernel: str, X: Any, seed: int = 0) -> AnyArray:
-    """The kernel's grid for these rows, or for a random thousand if there are more."""
+    """The bandwidth grid of the kernel, from a random sample of the rows if there are many."""
     if X.shape[0] > MEDIAN_ROWS:
         X = X[np.argsort(row_keys(X, seed), kind="stable")[:MEDIAN_ROWS]]
     return KERNELS[kernel].grid(dense(X))
 
 
 def refuse_beyond_memory(n_rows: int) -> None:
-    """A kernel method needs about four n × n matrices: say so before the machine runs out."""
+    """Raise a ValueError if the four n × n matrices of a kernel method do not fit in memory."""
     needed = 4 * n_rows**2 * 8
     free = free_memory()
     if needed > free:
         raise ValueError(
             f"{n_rows} rows need about {needed / 1e9:.0f} GB for kernel matrices and "
-            f"{free / 1e9:.1f} GB are free. Take a random part of the unlabelled rows."
+            f"{free / 1e9:.1f} GB are free. Use a random sample of the unlabelled rows."
         )
 
 
-# One judge for all baselines: folds, a held-out set, and the pooled PNU zero-one risk (section E.1).
+# Validation by folds or by a held-out set, with the pooled PNU zero-one risk (section E.1).
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from, and the rows to be judged on."""
+    """Numbers of the training rows, and the test rows with their codes."""
 
     train: AnyArray
     X_test: Any
@@ -227,17 +224,17 @@ def _pairs(X: Any, codes: AnyArray, cv: Any, seed: int) -> Iterator[tuple[AnyArr
 def _with_every_class(
     codes: AnyArray, pairs: Iterator[tuple[AnyArray, AnyArray]]
 ) -> Iterator[tuple[AnyArray, AnyArray]]:
-    """A class whose only rows would be held out stays in training: nothing can be learnt without it."""
+    """Keep the rows of a class in the training set if all of them would be held out."""
     classes = np.unique(codes[codes != UNLABELED])
     for train, test in pairs:
         stay = np.isin(codes[test], np.setdiff1d(classes, codes[train]))
         yield np.concatenate([train, test[stay]]), test[~stay]
 
 
-def judge(scores: Sequence[AnyArray], codes: AnyArray, shares: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """The pooled PNU risks of every candidate, zero-one and squared.
+def pooled_risks(scores: Sequence[AnyArray], codes: AnyArray, shares: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """The pooled zero-one and squared PNU risks of every candidate.
 
-    Scores are cut at ±1 for the squared risk, so that it compares confidence and not the scale of the scores.
+    For the squared risk, scores are clipped at ±1, so that it does not depend on the scale of large scores.
     """
     outputs = [np.atleast_2d(s.T) for s in scores]
     cut = np.clip(np.stack(outputs, axis=1)[:, :, None, :], -1, 1)
@@ -247,29 +244,31 @@ def judge(scores: Sequence[AnyArray], codes: AnyArray, shares: AnyArray) -> tupl
 
 
 def tabulate(axes: Axes, zero_one: AnyArray, squared: AnyArray) -> SearchTable:
-    """All weight on the least zero-one risk; ties, which few labels make the rule, go to the least squared risk."""
+    """Give all weight to the candidate with the least zero-one risk; ties are broken by the squared risk.
+
+    Ties are common with few labels.
+    """
     shape = tuple(map(len, axes.values()))
     weight = np.zeros(len(zero_one))
     weight[np.lexsort((squared.round(TIED_DIGITS), zero_one.round(TIED_DIGITS)))[0]] = 1.0
-    values = {name: np.array(axis, dtype=float) for name, axis in axes.items()}  # no bandwidth becomes NaN
+    values = {name: np.array(axis, dtype=float) for name, axis in axes.items()}  # None becomes NaN
     return SearchTable(values, zero_one.reshape(shape), squared.reshape(shape), weight.reshape(shape))
 
 
-# What the baselines share: reading the problem, the prior, and the search among candidates.
-
-WORTH_MANY_THREADS = 2000  # rows; below, several BLAS threads get in each other's way
+WORTH_MANY_THREADS = 2000  # rows; with fewer, several BLAS threads are slower than one
 
 Parts = Mapping[str, Any]
 
 
 @parameters
 class Baseline(PartiallyLabeledClassifier):
-    """A semi-supervised kernel classifier whose hyper-parameters are searched like everybody else's.
+    """Base class of semi-supervised kernel classifiers, with one hyper-parameter search for all.
 
-    A subclass lists its candidates in `_grid` and learns all candidates of one bandwidth in `_learn`, sharing what
-    can be shared. What it yields are named parts, kept as attributes with a trailing underscore; `_respond` turns
-    them and a kernel matrix into scores. A hyper-parameter is a number (fixed), a sequence (candidates) or None
-    (the paper's candidates). `prior`, `prior_`, `prior_interval_` and `search_` are those of `PNUClassifier`.
+    A subclass lists its candidates in `_grid` and fits all candidates of one bandwidth in `_learn`, so that they can
+    share computations. `_learn` yields named parts, which are stored as attributes with a trailing underscore.
+    `_respond` computes scores from these parts and a kernel matrix. A hyper-parameter is a number (fixed), a sequence
+    (candidates) or None (the paper's candidates). `prior`, `prior_`, `prior_interval_` and `search_` are the same as in
+    `PNUClassifier`.
 
     Parameters
     ----------
@@ -286,17 +285,17 @@ class Baseline(PartiallyLabeledClassifier):
     random_state : int, RandomState or None
         Seed; an int makes the result repeatable.
     n_jobs : int or None
-        Threads; the result does not depend on it. With some hundred rows one is as fast as two or faster.
+        Number of threads; the result does not depend on it. With a few hundred rows, one thread is fastest.
     verbose : int
         1 reports progress.
     """
 
     _parts: ClassVar[tuple[str, ...]] = ("dual_coef", "intercept")
-    _without_unlabeled: ClassVar[str]  # what is left of the method then
+    _without_unlabeled: ClassVar[str]  # what the method reduces to without unlabelled rows
     _multi_class: ClassVar[bool] = True
-    _cheaper: ClassVar[str] = ""  # what to do about a fit that takes long
+    _cheaper: ClassVar[str] = ""  # advice if a fit takes long
 
-    kernel = "rbf"  # a parameter of those baselines that take others
+    kernel = "rbf"  # a parameter in subclasses that support other kernels
 
     bandwidth: Any = None
     prior: Any = None
@@ -313,19 +312,19 @@ class Baseline(PartiallyLabeledClassifier):
 
     @abstractmethod
     def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
-        """The parts learnt for every candidate, in the order of `grid`; may overwrite `training.gram`."""
+        """Yield the fitted parts of every candidate, in the order of `grid`; may overwrite `training.gram`."""
 
     def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
         """Scores from k(x, centres): shape (n,) for two classes, (n, n_classes) for more."""
         return gram @ parts["dual_coef"] + parts["intercept"]
 
     def _work(self, n_rows: int) -> float:
-        """Operations of one fit if they are many, else 0: then nothing is said about them."""
+        """Number of operations of one fit; 0 for fast methods, whose cost is not announced."""
         return 0.0
 
     @property
     def _needs_gram(self) -> bool:
-        """Whether matrices of n × n numbers are made."""
+        """Whether the method needs n × n matrices."""
         return True
 
     def _features(self, X: Any, centers: Any, bandwidth: float | None) -> AnyArray:
@@ -334,10 +333,10 @@ class Baseline(PartiallyLabeledClassifier):
     def fit(
         self, X: Any, y: ArrayLike, *, X_val: Any = None, y_val: ArrayLike | None = None, **unknown: Any
     ) -> Baseline:
-        """Learn from labelled and unlabelled rows; hyper-parameters left open are searched.
+        """Fit to labelled and unlabelled rows; hyper-parameters that are not fixed are searched.
 
-        Candidates are judged by the PNU zero-one risk on (X_val, y_val) if given, else pooled over `cv` folds.
-        There is no `sample_weight`: with a kernel around every row, a row of weight two is not the row twice.
+        Candidates are evaluated by the PNU zero-one risk on (X_val, y_val) if given, else pooled over `cv` folds.
+        `sample_weight` is not supported: with a kernel around every row, weight two is not equivalent to two copies.
 
         Parameters
         ----------
@@ -346,15 +345,15 @@ class Baseline(PartiallyLabeledClassifier):
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         X_val : like X, optional
-            Held-out rows to judge candidates on, instead of cross-validation.
+            Validation set, used instead of cross-validation.
         y_val : like y, optional
-            Their labels, of which any may be missing.
+            Labels of the validation set, any of which may be missing.
         **unknown : object
-            Anything else is refused by name.
+            Any other argument raises a TypeError.
         """
         _refuse_arguments(type(self).__name__, unknown)
         if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val belong together: pass both or neither.")
+            raise ValueError("Pass both X_val and y_val, or neither for cross-validation.")
         samples = self._read_problem(X, y)
         self._refuse_impossible(samples)
         keep_freed_memory()
@@ -362,7 +361,7 @@ class Baseline(PartiallyLabeledClassifier):
         axes = self._axes(samples.X, problem.seed)
         grid = combine(axes)
         self._announce(len(samples.codes), len(grid))
-        risks = self._judge(grid, problem, X_val, y_val) if len(grid) > 1 else (np.array([np.nan]),) * 2
+        risks = self._validate(grid, problem, X_val, y_val) if len(grid) > 1 else (np.array([np.nan]),) * 2
         self.search_ = tabulate(axes, *risks)
         best = grid[int(np.argmax(self.search_.weight))]
         self.centers_ = samples.X
@@ -371,7 +370,7 @@ class Baseline(PartiallyLabeledClassifier):
         return self
 
     def _learn_prior(self, samples: Samples) -> BaselineProblem:
-        """Sets prior_ and prior_interval_."""
+        """Resolve the prior and set prior_ and prior_interval_."""
         seed = int(read_random_state(self.random_state).randint(2**31 - 1))
         prior = resolve_prior(
             self.prior, samples.X, samples.codes, samples.weight, classes=self.classes_, random_state=seed
@@ -380,7 +379,7 @@ class Baseline(PartiallyLabeledClassifier):
         return BaselineProblem(samples, prior.shares, seed)
 
     def _learn_finally(self, problem: BaselineProblem, best: Candidate) -> Parts:
-        """The parts that all rows give for the best candidate."""
+        """Fit the best candidate to all rows and return its parts."""
         n_rows = len(problem.samples.codes)
         self._say(f"final fit on {n_rows} rows begins")
         start = perf_counter()
@@ -402,18 +401,18 @@ class Baseline(PartiallyLabeledClassifier):
         if samples.n_classes > 2 and not self._multi_class:
             raise ValueError(
                 f"Only binary classification is supported by {name}; y has {samples.n_classes} classes: "
-                f"{self.classes_.tolist()}. SMIRClassifier and PNUClassifier take more."
+                f"{self.classes_.tolist()}. Use SMIRClassifier or PNUClassifier for more classes."
             )
         for label, count in zip(self.classes_.tolist(), samples.counts, strict=True):
             if count == 0:
                 raise ValueError(
-                    f"{name} needs labelled rows of every class and y holds only one class: none of {label!r}. "
-                    "PNUClassifier can learn from one labelled class and unlabelled rows."
+                    f"{name} needs labelled rows of every class, and y has only one class: there are no rows of "
+                    f"{label!r}. PNUClassifier can be fitted to one labelled class and unlabelled rows."
                 )
         if not (samples.codes == UNLABELED).any():
             warnings.warn(
                 f"There are no unlabelled rows, so {name} is {self._without_unlabeled}. If a value in y marks "
-                "unlabelled rows, name it with unlabeled=...",
+                "unlabelled rows, pass it as unlabeled=...",
                 UserWarning,
                 stacklevel=3,
             )
@@ -435,7 +434,7 @@ class Baseline(PartiallyLabeledClassifier):
         features = self._features(samples.X, samples.X, bandwidth)
         return BaselineTraining(samples.X, features, samples.codes, problem.shares, problem.seed)
 
-    def _judge(
+    def _validate(
         self, grid: Sequence[Candidate], problem: BaselineProblem, X_val: Any, y_val: Any
     ) -> tuple[AnyArray, AnyArray]:
         """Pooled risks of all candidates; one job per bandwidth and split."""
@@ -450,7 +449,7 @@ class Baseline(PartiallyLabeledClassifier):
             for start in range(0, len(jobs), len(splits))
             for parts in zip(*scores[start : start + len(splits)], strict=True)
         ]
-        return judge(pooled, np.concatenate([split.codes_test for split in splits]), problem.shares)
+        return pooled_risks(pooled, np.concatenate([split.codes_test for split in splits]), problem.shares)
 
     def _splits(self, problem: BaselineProblem, X_val: Any, y_val: Any) -> list[Split]:
         samples = problem.samples
@@ -463,8 +462,8 @@ class Baseline(PartiallyLabeledClassifier):
             splits = [Split(np.arange(len(samples.codes)), X_val, codes)]
         if not any((split.codes_test != UNLABELED).any() for split in splits):
             raise ValueError(
-                "No labelled row is left to choose hyper-parameters with. Pass X_val and y_val with labels, "
-                "or fix every hyper-parameter."
+                "There are no labelled rows for validation, so hyper-parameters cannot be chosen. Pass X_val and y_val "
+                "with labels, or fix every hyper-parameter."
             )
         return splits
 
@@ -491,18 +490,21 @@ class Baseline(PartiallyLabeledClassifier):
 
 
 def _refuse_arguments(name: str, unknown: Mapping[str, Any]) -> None:
-    """A signature with `sample_weight` would promise what no baseline can keep, so it is refused by name."""
+    """Raise a TypeError for any argument, with an explanation for `sample_weight`.
+
+    `sample_weight` is not in the signature of `fit`, because scikit-learn would then assume that it is supported.
+    """
     if unknown.get("sample_weight") is not None:
         raise TypeError(
-            f"{name}.fit takes no sample_weight: it puts a kernel around every row, so that a row of weight two is not "
-            "the same as the row twice. PNUClassifier takes weights."
+            f"{name}.fit takes no sample_weight: it has a kernel around every row, so weight two would not be "
+            "equivalent to two copies of a row. PNUClassifier supports weights."
         )
     for argument in unknown.keys() - {"sample_weight"}:
         raise TypeError(f"{name}.fit() got an unexpected keyword argument {argument!r}.")
 
 
 def stack_outputs(outputs: Sequence[Parts]) -> Parts:
-    """The parts of one output as they are; of several, side by side along a last axis."""
+    """Stack the parts of several outputs along a new last axis; a single output is returned unchanged."""
     if len(outputs) == 1:
         return outputs[0]
     return {name: np.stack([parts[name] for parts in outputs], axis=-1) for name in outputs[0]}

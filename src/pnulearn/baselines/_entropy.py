@@ -1,4 +1,4 @@
-"""Entropy regularisation (Grandvalet and Bengio, 2004): logistic regression that is rewarded for certainty on U."""
+"""Entropy regularisation (Grandvalet and Bengio, 2004): logistic regression with an entropy penalty on U."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pnulearn._parameters import parameters
 from pnulearn._solvers.linear_algebra import single_precision
 from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates, stack_outputs
 
-# Features in orthogonal coordinates, no more of them than the rows span.
+# Rotation of the features to orthogonal coordinates of the row space.
 
-ROUNDING = 1e-12  # relative to the largest entry, by which a kernel matrix may differ from its transpose
-SMALLEST = 1e-10  # directions shorter than this, relative to the longest, are rounding
+ROUNDING = 1e-12  # largest asymmetry of a kernel matrix, relative to its largest entry
+SMALLEST = 1e-10  # directions shorter than this, relative to the longest, are rounding errors
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Rotated:
         return np.asarray(self.basis @ coefficients)
 
     def lower(self, coefficients: AnyArray) -> AnyArray:
-        """What `lift` would turn into these coefficients of the original features, but for what the rows do not see."""
+        """Coordinates of the projection of these coefficients onto the row space; `lift` is the inverse."""
         return np.asarray(self.basis.T @ coefficients)
 
 
 def rotate(features: Any) -> Rotated:
-    """Dense or sparse features, tall or wide: one eigendecomposition of the smaller Gram matrix.
+    """Rotate dense or sparse features by one eigendecomposition of the smaller Gram matrix.
 
     >>> rotated = rotate(np.array([[3.0, 0.0, 4.0], [6.0, 0.0, 8.0]]))
     >>> rotated.coordinates.shape, np.abs(rotated.basis).round(2).tolist()
@@ -51,7 +51,7 @@ def rotate(features: Any) -> Rotated:
     """
     n, b = features.shape
     if n == b and not sparse.issparse(features) and _symmetric(features):
-        # A kernel matrix: no need to square it.
+        # A kernel matrix can be decomposed directly.
         values, vectors = linalg.eigh(features, check_finite=False, driver="evd")
         return _keep(vectors * values, np.abs(values), vectors)
     product = features.T @ features if b <= n else features @ features.T
@@ -69,18 +69,18 @@ def _symmetric(features: AnyArray) -> bool:
 
 
 def _keep(coordinates: AnyArray, lengths: AnyArray, basis: AnyArray) -> Rotated:
-    # Squaring the features halves the digits of the short directions; 1e-7 would be rounding there, and what lies
-    # between does no harm: such directions are short and the penalty keeps them out.
+    # Squaring the features halves the digits of short directions, so lengths below 1e-7 are rounding errors there.
+    # Those between 1e-10 and 1e-7 are kept. They do no harm, because the penalty suppresses short directions.
     order = np.argsort(-lengths)
     kept = order[lengths[order] > SMALLEST * lengths.max(initial=0)]
     return Rotated(coordinates[:, kept], lengths[kept], basis[:, kept])
 
 
-# The entropy-regularised logistic objective, of many problems side by side.
+# The entropy-regularised logistic objective, evaluated for many problems at once.
 
-BARELY = 0.7  # curvature, in units of the penalty's, below which a direction is solved for by itself
-MANY = 50  # directions, from which on single precision is faster
-WIDE, FEW = 0.99, 100  # coupled directions, per row and in all, beyond both of which a Newton step does not pay
+BARELY = 0.7  # curvature, relative to that of the penalty, below which a direction is solved separately
+MANY = 50  # directions from which single precision is faster
+WIDE, FEW = 0.99, 100  # coupled directions, per row and in total; if both are exceeded, Newton steps are too slow
 
 
 def entropy(scores: AnyArray) -> AnyArray:
@@ -89,15 +89,18 @@ def entropy(scores: AnyArray) -> AnyArray:
     >>> entropy(np.array([0.0, 800.0, -800.0])).round(4).tolist()
     [0.6931, 0.0, 0.0]
     """
-    size = np.abs(scores)  # H is even, and for −|g| nothing overflows
+    size = np.abs(scores)  # H is even, and exp(−|g|) does not overflow
     rarer = np.exp(-size)
     return np.log1p(rarer) + size * rarer / (1 + rarer)
 
 
 @dataclass
 class Points:
-    """Where problems stand, a row for each: variables w, value, its gradient by w, and how much it bends by every
-    score."""
+    """Current points of several problems, one row each.
+
+    They hold the variables w, the penalties, the value, its gradient in w (`gradient`) and its second derivative in the
+    score of every row (`bend`).
+    """
 
     w: AnyArray
     alpha: AnyArray
@@ -120,7 +123,7 @@ class Points:
 class ConfidenceObjective:
     """Σ c_i log(1 + exp(−y_i g_i)) + (μ/u) Σ H(p_j) + α w'w with g = Zw (+ w₀, the last variable).
 
-    Small arrays cost NumPy as much as large ones, so that problems which differ in α and μ alone go side by side.
+    Problems that differ only in α and μ are evaluated together, because NumPy's overhead dominates for small arrays.
     """
 
     def __init__(self, rotated: Rotated, training: BaselineTraining, signs: AnyArray, intercept: bool):
@@ -132,7 +135,7 @@ class ConfidenceObjective:
         self.signs[training.labeled], self.weight[training.labeled] = signs, training.balance
         self.share[training.unlabeled] = 1 / max(len(training.unlabeled), 1)
         self._rough = single_precision(Z.T)
-        self._stretched = np.empty_like(self._rough)  # kept, since a fresh matrix costs more than to fill it
+        self._stretched = np.empty_like(self._rough)  # reused, since allocating is slower than filling
 
     @property
     def size(self) -> int:
@@ -158,21 +161,22 @@ class ConfidenceObjective:
         return value, slope, bend
 
     def scale(self, alpha: AnyArray, mu: AnyArray) -> AnyArray:
-        """A typical step per variable: the inverse root of the curvature if every row were undecided."""
+        """A typical step per variable: 1 / √curvature if all scores were 0."""
         return 1 / np.sqrt(self._curvature((1 + mu) / (4 * len(self.features)), alpha))
 
     def n_coupled(self, at: Points) -> AnyArray:
-        """How many directions, the longest first, bend enough that they must be solved for together."""
-        if not self.penalized.all():  # an intercept, which no penalty holds
+        """The number of directions, longest first, whose curvature is large enough that they must be solved jointly."""
+        if not self.penalized.all():  # there is an unpenalised intercept
             return np.full(len(at.w), self.size)
-        with np.errstate(divide="ignore", over="ignore"):  # where all rows are decided, no direction bends
+        with np.errstate(divide="ignore", over="ignore"):  # the curvature is 0 if all scores are large
             return np.searchsorted(-self.squares, -2 * BARELY * at.alpha / np.abs(at.bend).max(axis=1))
 
     def newton_directions(self, at: Points) -> AnyArray:
-        """Downhill, by the Hessian of the coupled directions and as if every row bent by the mean for all others.
+        """Descent directions: the exact Hessian for coupled directions, the mean curvature of the rows for the others.
 
-        Undecided unlabelled rows bend downwards; where these make the Hessian indefinite, every row is taken to bend
-        upwards by as much. NaN where even that has no Cholesky factor, or where too many directions are coupled.
+        Unlabelled rows with scores near 0 have negative curvature. If the Hessian is indefinite for that reason, the
+        absolute values of the curvatures are used. NaN if that matrix has no Cholesky factor either, or if too many
+        directions are coupled.
         """
         directions = -at.gradient / self._curvature(np.abs(at.bend).mean(axis=1), at.alpha)
         most = max(WIDE * len(self.features), FEW)
@@ -183,11 +187,11 @@ class ConfidenceObjective:
         return directions
 
     def _curvature(self, bend: AnyArray, alpha: AnyArray) -> AnyArray:
-        """The Hessian, which is diagonal if every row bends by as much."""
+        """The diagonal Hessian for equal curvature of all rows."""
         return bend[:, None] * self.squares + 2 * alpha[:, None] * self.penalized
 
     def _coupled_step(self, bend: AnyArray, alpha: float, downhill: AnyArray) -> AnyArray | None:
-        """The Newton step of the first directions, as many as `downhill` has entries."""
+        """The Newton step in the first len(downhill) directions; None if no Hessian is positive definite."""
         for hessian in self._hessians(bend, len(downhill)):
             hessian.flat[:: len(downhill) + 1] += 2 * alpha * self.penalized[: len(downhill)]
             solve = linalg.lapack.dposv if hessian.dtype == float else linalg.lapack.sposv
@@ -197,8 +201,8 @@ class ConfidenceObjective:
         return None
 
     def _hessians(self, bend: AnyArray, r: int) -> Iterator[AnyArray]:
-        """Lower halves without the penalty: the true one, then that of rows which all bend upwards."""
-        # Single precision is enough for a direction, unless columns as they come are nearly parallel to an intercept.
+        """Lower triangles without the penalty: the true Hessian, then the one with absolute curvatures."""
+        # Single precision is enough for a direction, unless columns are nearly parallel to the intercept.
         if r >= MANY and self.penalized.all():
             root, down = single_precision(np.sqrt(np.abs(bend))), bend < 0
             stretched = np.multiply(self._rough[:r], root, out=self._stretched[:r])
@@ -214,7 +218,7 @@ class ConfidenceObjective:
 # Local minima of the entropy-regularised logistic objective.
 
 MOST_STEPS = 50
-SHORTEST = 0.5**10  # part of a Newton step
+SHORTEST = 0.5**10  # smallest fraction of a Newton step
 
 
 def minimize_confidence(
@@ -225,10 +229,10 @@ def minimize_confidence(
     tolerance: float = 1e-8,
     parents: AnyArray | None = None,
 ) -> AnyArray:
-    """Local minima near `starts`: Newton steps, or L-BFGS where they are dear or lead nowhere.
+    """Local minima near `starts`, by Newton's method, or by L-BFGS where Newton steps are too slow or fail.
 
-    `tolerance` bounds the gradient in units of `scale`; its square is about how far the value is from the minimum.
-    `parents[i]`, unless negative, is the problem at whose minimum problem i starts instead.
+    `tolerance` bounds the gradient in units of `scale`; its square is about the distance of the value from the minimum.
+    If `parents[i]` is not negative, problem i starts at the minimum of that problem instead of `starts[i]`.
     """
     parents = np.full(len(starts), -1) if parents is None else parents
     tolerances, scale = tolerance * np.maximum(1.0, mus), objective.scale(alphas, mus)
@@ -258,13 +262,13 @@ def minimize_confidence(
 def _advance(
     objective: ConfidenceObjective, points: Points, directions: AnyArray, step: float = 1.0
 ) -> tuple[Points, AnyArray]:
-    """Every point moved in its direction, half as far until that pays; and which of them have moved."""
+    """Move every point along its direction with backtracking line search; also returns which points have moved."""
     moved = objective.at(points.w + step * directions, points.alpha, points.mu)
     promised = 1e-4 * step * np.einsum("ij,ij->i", points.gradient, directions)
     paid = moved.value <= points.value + promised
     if not paid.all():
         moved[~paid] = points[~paid]
-        again = ~paid & np.isfinite(promised)  # without a direction there is nothing to halve
+        again = ~paid & np.isfinite(promised)  # not finite if there is no direction
         if step > SHORTEST and again.any():
             moved[again], paid[again] = _advance(objective, points[again], directions[again], step / 2)
     return moved, paid
@@ -281,25 +285,23 @@ def _descend(
     return minimize(scaled, start / scale, jac=True, method="L-BFGS-B", options=options).x * scale
 
 
-# Entropy regularisation (Grandvalet and Bengio 2004): logistic regression that wants to be sure on U.
-
-EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5
-# Entropy has a local minimum for every way of labelling U. Starting from the supervised solution and raising its
-# weight step by step follows the minimum that the labels suggest.
+EXACT, ENOUGH_TO_COMPARE = 1e-8, 1e-5  # tolerances of the final fit and during the search
+# The entropy can have a local minimum for every labelling of U. Starting from the supervised solution and increasing
+# the weight of the entropy step by step (continuation) leads to a minimum close to the labels.
 WEIGHTS_ON_THE_WAY = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 @parameters
 class EntropyRegularizedClassifier(Baseline):
-    """Logistic regression, with a price on uncertain predictions for the unlabelled rows.
+    """Logistic regression with an entropy penalty on the predictions for the unlabelled rows.
 
     With g(x) = φ(x)'w (+ w₀), p = 1 / (1 + e⁻ᵍ) and H(p) the entropy in nats, minimises
 
         Σ_labelled c_i log(1 + exp(−y_i g_i)) + (entropy / u) Σ_unlabelled H(p_j) + alpha w'w.
 
-    The class weights c_i = θ_y / n_y correct for a labelled share that differs from the population's; with
-    prior="labeled" they are 1/l, which is the original method. The problem is not convex; it is solved for rising
-    weights of the entropy, each from the solution before. More than two classes: each against the rest.
+    The class weights c_i = θ_y / n_y correct for class shares of the labels that differ from the population; with
+    prior="labeled" they are 1/l, which is the original method. The problem is not convex. It is solved for increasing
+    weights of the entropy, each starting from the previous solution. More than two classes: one against the rest.
 
     Parameters
     ----------
@@ -326,7 +328,7 @@ class EntropyRegularizedClassifier(Baseline):
     kernel: str = "rbf"
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class probabilities under the population prior, one column per class.
+        """Class probabilities under the population's class prior, one column per class.
 
         Parameters
         ----------
@@ -375,7 +377,7 @@ class EntropyRegularizedClassifier(Baseline):
     def _supervised(
         self, training: BaselineTraining, rotated: Rotated, signs: AnyArray, alphas: AnyArray, tolerance: float
     ) -> AnyArray:
-        """Where the paths start: minimisers without entropy, which need no more directions than labelled rows span."""
+        """Start of the paths: minimisers without entropy, computed in the row space of the labelled rows."""
         labeled = training.labeled
         known = replace(training, X=None, gram=training.gram[labeled], codes=training.codes[labeled])
         span = rotate(known.gram)
@@ -393,8 +395,11 @@ class EntropyRegularizedClassifier(Baseline):
 def _follow_paths(
     objective: ConfidenceObjective, supervised: AnyArray, alphas: AnyArray, entropies: AnyArray, tolerance: float
 ) -> dict[float, AnyArray]:
-    """Solutions of all alphas for every entropy weight. Only these steps pass on their solutions, so that what
-    a weight gives does not depend on which others are asked for."""
+    """Solutions of all alphas for every entropy weight.
+
+    Each problem starts at the solution for the next smaller weight in WEIGHTS_ON_THE_WAY, so that the result for a
+    weight does not depend on the other candidates.
+    """
     weights = sorted({*entropies, *(step for step in WEIGHTS_ON_THE_WAY if step < max(entropies))})
     below = [max((i for i in range(k) if weights[i] in WEIGHTS_ON_THE_WAY), default=-1) for k in range(len(weights))]
     n, m = len(alphas), len(weights)

@@ -14,12 +14,12 @@ from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_features
 from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates
 
-TINY = 1e-12  # weight of the mean answer: what a row far from all others gets
+TINY = 1e-12  # weight of the overall mean, which is the prediction for a row far from all others
 
 
 @parameters
 class HarmonicClassifier(Baseline):
-    """Every unlabelled row is the mean of its neighbours; class masses are then brought to the population's shares.
+    """Label propagation: unlabelled rows get the mean of their neighbours, scaled to the population's class prior.
 
     With weights W = K between different rows, d their sums and Y the indicators of the labelled rows, the functions
     f of the classes solve
@@ -27,13 +27,13 @@ class HarmonicClassifier(Baseline):
         (1 + leak) d_i f_i − Σ_j W_ij f_j = leak d_i π,      f = Y on the labelled rows,
 
     where π are the class shares. A new row gets the mean of f weighted by its kernel. Class k is multiplied by π_k over
-    the mean of f_k on the unlabelled rows, so that a rare class is not drowned by a common one. One eigendecomposition
-    per bandwidth serves every leak. Takes any number of classes.
+    the mean of f_k on the unlabelled rows (class mass normalisation), so that rare classes are predicted, too. One
+    eigendecomposition per bandwidth is enough for all leaks. Supports any number of classes.
 
     Parameters
     ----------
     leak
-        how much every unlabelled row is drawn to the class shares, against its neighbours; None searches 10⁻⁵ … 10².
+        weight of the class shares relative to the neighbours of an unlabelled row; None searches 10⁻⁵ … 10².
 
     Examples
     --------
@@ -49,7 +49,7 @@ class HarmonicClassifier(Baseline):
     leak: Any = None
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class probabilities under the population shares, one column per class.
+        """Class probabilities under the population's class prior, one column per class.
 
         Parameters
         ----------
@@ -79,7 +79,10 @@ class HarmonicClassifier(Baseline):
 
 
 def spread_labels(gram: AnyArray, known: AnyArray, labeled: AnyArray, unlabeled: AnyArray) -> Any:
-    """(leak, shares) -> f on the unlabelled rows: (1 + leak) I − D^(−1/2) W D^(−1/2) has one basis for every leak."""
+    """A function (leak, shares) -> f on the unlabelled rows.
+
+    The matrices (1 + leak) I − D^(−1/2) W D^(−1/2) of all leaks have the same eigenvectors.
+    """
     links = gram[np.ix_(unlabeled, unlabeled)]
     np.fill_diagonal(links, 0)
     given = gram[np.ix_(unlabeled, labeled)]
@@ -101,6 +104,6 @@ def spread_labels(gram: AnyArray, known: AnyArray, labeled: AnyArray, unlabeled:
 
 
 def _mean_values(gram: AnyArray, values: AnyArray, scale: AnyArray) -> AnyArray:
-    """Kernel-weighted means of the class functions, masses corrected, normalised over the classes."""
+    """Kernel-weighted means of the class functions, multiplied by `scale` and normalised over the classes."""
     answer = (gram @ values + TINY * values.mean(axis=0)) * scale
     return answer / answer.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Laplacian SVM (Belkin, Niyogi and Sindhwani, 2006): an SVM that is smooth along a graph of neighbours."""
+"""Laplacian SVM (Belkin, Niyogi and Sindhwani, 2006): an SVM with a smoothness penalty on a neighbour graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Part
 # Neighbourhood graphs and their Laplacians.
 
 ROWS_AT_ONCE = 1000
-TIED = 1e-8  # distances that differ by less, relative to themselves, are equal
+TIED = 1e-8  # relative difference below which distances count as equal
 
 GraphWeights = Literal["heat", "binary"]
 
@@ -29,8 +29,8 @@ def neighbor_graph(X: Any, n_neighbors: int = 6, weights: GraphWeights = "heat")
     """Symmetric k-nearest-neighbour weights W = max(A, A').
 
     Two rows are joined if either is among the k nearest of the other. The weight is 1 ("binary") or
-    exp(−d² / (2t²)) with t the mean distance to a neighbour ("heat"). Rows that are equally far, up to rounding, share
-    the places that are left: their weight is its mean over all ways to choose among them.
+    exp(−d² / (2t²)) with t the mean distance to a neighbour ("heat"). If several rows are tied for the last of the k
+    places, up to rounding, their weights are averaged over all choices among them.
 
     >>> neighbor_graph(np.array([[0.0], [1.0], [3.0]]), 1, "binary").toarray()
     array([[0., 1., 0.],
@@ -53,7 +53,7 @@ def neighbor_graph(X: Any, n_neighbors: int = 6, weights: GraphWeights = "heat")
 
 
 def _neighbors(X: Any, rows: AnyArray, n_neighbors: int) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
-    """Pairs of a row and a neighbour, the share of a place among the nearest that the neighbour has, its distance."""
+    """Rows, their neighbours, the weights of the neighbours (below 1 for ties) and the distances."""
     apart = distances(X[rows], X)
     apart[np.arange(len(rows)), rows] = np.inf
     farthest = np.partition(apart, n_neighbors - 1, axis=1)[:, [n_neighbors - 1]]
@@ -80,9 +80,9 @@ def laplacian(graph: Any, normalized: bool = False) -> sparse.csr_matrix:
     return sparse.csr_matrix(csgraph.laplacian(graph, normed=normalized))
 
 
-# The kernel that a graph bends: what is left of a manifold penalty once the unlabelled rows are solved away.
+# The deformed kernel K̃ on the labelled rows, which includes the manifold penalty on all rows.
 
-SMALLEST_PIVOT = 1e-12  # relative to the largest; the kernel has no more digits than that
+SMALLEST_PIVOT = 1e-12  # relative to the largest; the kernel is not more accurate than that
 
 Expand = Callable[[AnyArray], AnyArray]
 
@@ -100,7 +100,7 @@ def deformed_once(
     system[np.diag_indices(n)] += alpha
     selection = np.zeros((n, len(labeled)))
     selection[labeled, np.arange(len(labeled))] = 1
-    # The transpose is what LAPACK can overwrite; solving with it avoids another n × n copy.
+    # LAPACK can overwrite the transpose, which avoids another n × n copy.
     lu = linalg.lu_factor(system.T, overwrite_a=True, check_finite=False)
     columns = linalg.lu_solve(lu, selection, trans=1, overwrite_b=True, check_finite=False)
     deformed = gram[labeled] @ columns
@@ -136,7 +136,7 @@ class DeformedPath:
         return cls(on_labeled @ rotation, np.maximum(roughness, 0), to_coef, pivots, len(gram))
 
     def at(self, alpha: float, manifold: float) -> tuple[AnyArray, Expand]:
-        """The same as `deformed_once`, for the price of a few thin products."""
+        """The same result as `deformed_once`, from a few thin matrix products."""
         weight = 1 / (alpha + manifold * self.roughness)
 
         def expand(beta: AnyArray) -> AnyArray:
@@ -180,7 +180,7 @@ MOST_STEPS = 100
 
 
 def hinge_machine(gram: AnyArray, signs: AnyArray, weight: AnyArray) -> tuple[AnyArray, float]:
-    """ℓ(m) = max(0, 1 − m). libsvm minimises f'K⁻¹f/2 + C Σ hinge, hence the half."""
+    """SVM with loss ℓ(m) = max(0, 1 − m). libsvm minimises f'K⁻¹f/2 + C Σ hinge, hence the factor 1/2."""
     machine = SVC(kernel="precomputed", C=1.0, tol=1e-5).fit(gram / 2, signs, sample_weight=weight)
     beta = np.zeros(len(signs))
     beta[machine.support_] = machine.dual_coef_[0] / 2
@@ -188,9 +188,9 @@ def hinge_machine(gram: AnyArray, signs: AnyArray, weight: AnyArray) -> tuple[An
 
 
 def squared_hinge_machine(gram: AnyArray, signs: AnyArray, weight: AnyArray) -> tuple[AnyArray, float]:
-    """ℓ(m) = max(0, 1 − m)². Newton's method: on rows inside the margin it is a least-squares problem.
+    """SVM with loss ℓ(m) = max(0, 1 − m)², by Newton's method: a least-squares problem on the rows inside the margin.
 
-    The steps end when the set of those rows repeats, and the minimum is then exact; a step that would raise the
+    It converges to the exact minimum when the set of these rows no longer changes. A step that would increase the
     objective is halved.
     """
     beta, bias = np.zeros(len(signs)), 0.0
@@ -229,24 +229,23 @@ def _objective(fitted: AnyArray, beta: AnyArray, bias: float, signs: AnyArray, w
     return float(weight @ np.maximum(0, 1 - signs * fitted) ** 2 + beta @ (fitted - bias))
 
 
-# Laplacian support vector machine (Belkin et al. 2006; Melacci and Belkin 2011).
-
-MANY = 0.1  # of all pairs: with more neighbours, as equal rows have, dense matrices are faster
+MANY = 0.1  # share of non-zero entries above which a dense Laplacian is faster (many equal rows)
 
 MACHINES: dict[str, Callable[..., Any]] = {"squared_hinge": squared_hinge_machine, "hinge": hinge_machine}
 
 
 @parameters
 class LaplacianSVM(Baseline):
-    """A support vector machine whose scores vary little between neighbouring rows.
+    """Support vector machine with a penalty on differences of scores between neighbouring rows.
 
     With f(x) = k(x)'a, the bias b outside both penalties and L the Laplacian of the neighbour graph, minimises
 
         Σ_labelled c_i ℓ(y_i (f(x_i) + b)) + alpha ‖f‖² + (manifold / n²) f'Lf.
 
-    The class weights c_i = θ_y / n_y correct for a labelled share that differs from the population's; with
-    prior="labeled" they are 1/l, which is the original method. One Cholesky factorisation and one
-    eigendecomposition per bandwidth serve every (alpha, manifold). More than two classes: each against the rest.
+    The class weights c_i = θ_y / n_y correct for class shares of the labels that differ from the population; with
+    prior="labeled" they are 1/l, which is the original method (Belkin et al. 2006; Melacci and Belkin 2011). One
+    Cholesky factorisation and one eigendecomposition per bandwidth are enough for all (alpha, manifold). More than two
+    classes: one against the rest.
 
     Parameters
     ----------
@@ -257,10 +256,10 @@ class LaplacianSVM(Baseline):
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
     n_neighbors, graph, normalized
-        the graph's k, "heat" or "binary" weights, and which Laplacian.
+        k of the graph, its weights ("heat" or "binary"), and whether the Laplacian is normalised.
     threshold
-        "margin" keeps the bias of the machine; "prior" moves it so that the share of positives among the unlabelled
-        rows is the prior.
+        "margin" keeps the bias of the SVM; "prior" changes it so that the share of predicted positives among the
+        unlabelled rows equals the prior.
 
     Examples
     --------
@@ -271,7 +270,7 @@ class LaplacianSVM(Baseline):
     [0.0, 0.0, 1.0, 1.0, 0.0, 1.0]
     """
 
-    _without_unlabeled: ClassVar = "an SVM that is smooth over the labelled rows only"
+    _without_unlabeled: ClassVar = "an SVM with a graph of the labelled rows only"
 
     loss: str = "squared_hinge"
     alpha: Any = None
@@ -329,7 +328,7 @@ def _penalties(candidate: Candidate) -> dict[str, float]:
 
 
 def _upper_quantile(scores: AnyArray, share: float) -> float:
-    """A threshold that leaves that share of the scores above it, midway between two scores.
+    """The threshold that is exceeded by that share of the scores, midway between two scores.
 
     >>> _upper_quantile(np.array([1.0, 2.0, 3.0, 4.0]), 0.25)
     3.5

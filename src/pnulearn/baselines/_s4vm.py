@@ -1,4 +1,4 @@
-"""Safe semi-supervised SVM (Li and Zhou, 2011): labels of U that are best for the worst of several separators."""
+"""Safe semi-supervised SVM (Li and Zhou, 2011, 2015): labels of U with the largest worst-case gain over an SVM."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from pnulearn._problem.row_keys import row_keys
 from pnulearn._solvers.linear_algebra import narrow_root, single_precision
 from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Parts, candidates
 
-# Many SVMs that share one kernel matrix and differ in their labels only, solved side by side.
+# Many SVMs with one kernel matrix and different labels, solved together.
 
-RELAXATION = 1.6  # the usual over-relaxation; saves about a third of the iterations
-CHECK_EVERY, CHECK_SHARE = 10, 0.25  # steps between two looks at the gap: that many, or that share of those done
-GAP = 1e-3  # relative duality gap at which a separator is good enough
+RELAXATION = 1.6  # usual over-relaxation of ADMM; saves about a third of the iterations
+CHECK_EVERY, CHECK_SHARE = 10, 0.25  # steps between two checks of the gap: at least so many, or this share of all steps
+GAP = 1e-3  # relative duality gap at which a separator has converged
 MOST_STEPS = 300
-STIFF = 3.0  # times ρ where labels stay: small gaps are reached sooner. While they change, a soft ρ finds better ones
-NEGLIGIBLE = 1e-6  # what may be missing of a kernel's diagonal in a step; gaps are those of the whole kernel
-TIED = 1e-5  # single precision does not tell what is closer
-FEW = 200  # rows: so few take 7 % longer in double precision, 350 a third longer, 1,000 half as long again or more
-WORTHWHILE = 0.4  # of as many columns as rows
+STIFF = (
+    3.0  # factor of ρ for fixed labels, which converges faster. While labels change, the smaller ρ finds better ones
+)
+NEGLIGIBLE = 1e-6  # allowed error of the kernel's diagonal in a step
+TIED = 1e-5  # differences below this are rounding errors of single precision
+FEW = 200  # rows up to which double precision is used: it is 7 % slower there, a third at 350 rows, half at 1,000
+WORTHWHILE = 0.4  # columns per row up to which a narrow root of the kernel is faster
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ class Separators:
 
 
 class _Step(NamedTuple):
-    """What a step needs, in one precision: its matrix, K, ρ, C.
+    """Constants of an ADMM step in one precision: its matrix, K, ρ and C.
 
-    K is given as one factor, or as two narrow ones; the matrix of a step is then that of two narrow ones, plus 1.
+    K is stored as one matrix or as two narrow factors. In the second case the matrix of a step is the identity plus a
+    product of two narrow factors.
     """
 
     matrix: tuple[AnyArray, ...]
@@ -60,7 +63,7 @@ class _Step(NamedTuple):
     cost: AnyArray
 
     def apply(self, points: AnyArray, out: AnyArray) -> AnyArray:
-        """points (m, n) times the matrix of a step."""
+        """The product of points (m, n) and the matrix of a step."""
         np.matmul(_times(points, *self.matrix[:-1]), self.matrix[-1], out=out)
         if len(self.matrix) > 1:
             out += points
@@ -71,7 +74,7 @@ class _Step(NamedTuple):
         return _times(coef, *self.kernel)
 
     def single(self) -> _Step:
-        """In single precision, and row by row in memory: few separators times columns take up to twice as long."""
+        """The step in single precision, with C-contiguous matrices, which are up to twice as fast here."""
         matrix, kernel = (tuple(map(single_precision, factors)) for factors in (self.matrix, self.kernel))
         return _Step(matrix, kernel, self.rho.astype(np.float32), self.cost.astype(np.float32))
 
@@ -81,7 +84,7 @@ def _times(points: AnyArray, *factors: AnyArray) -> AnyArray:
 
 
 def narrow_columns(kernel: AnyArray) -> AnyArray:
-    """F with K = FF′, or none where it would have many columns."""
+    """F with K = FF′, or an array without columns if F would have too many."""
     F = narrow_root(kernel, NEGLIGIBLE * kernel.diagonal().max())
     return F if F.shape[1] <= WORTHWHILE * len(kernel) else F[:, :0]
 
@@ -90,8 +93,8 @@ class SharedKernelSVM:
     """min ½|f|² + Σ_i C_i max(0, 1 − y_i (f(x_i) + bias)) for many label vectors y at once.
 
     With f = Σ_i c_i k(x_i, ·) the dual is: min ½ c'Kc − y'c, sum(c) = 0, c_i between 0 and y_i C_i. Only the box and
-    the linear term depend on y, so ADMM needs one inverse of K + diag(ρ) for all labellings, and a step for all of
-    them is one matrix product. ρ = 1/C puts all boxes on one scale; the floor keeps ρ comparable to K.
+    the linear term depend on y, so ADMM needs one inverse of K + diag(ρ) for all labellings, and one step for all of
+    them is one matrix product. ρ = 1/C gives all boxes the same scale; the lower bound keeps ρ comparable to K.
     """
 
     def __init__(self, kernel: AnyArray, cost: AnyArray, columns: AnyArray | None = None):
@@ -101,7 +104,7 @@ class SharedKernelSVM:
         self.cost = cost
         self.floor = 0.1 * kernel.diagonal().mean()
         self.rho = np.maximum(1 / cost, self.floor)
-        self.tied = TIED * min(1.0, float(cost.sum() * kernel.diagonal().max()))  # of scores, of which 1 is a margin
+        self.tied = TIED * min(1.0, float(cost.sum() * kernel.diagonal().max()))  # for scores in units of the margin
 
     @cached_property
     def _soft(self) -> _Step:
@@ -109,7 +112,7 @@ class SharedKernelSVM:
 
     @cached_property
     def _stiff(self) -> _Step:
-        wide = self.cost.max() * self.floor > 0.5  # in other boxes few steps are left, and another factor takes longer
+        wide = self.cost.max() * self.floor > 0.5  # else few steps remain, and a second factorisation would be slower
         return self._coarse(STIFF * self.rho) if wide else self._soft
 
     @cached_property
@@ -117,7 +120,7 @@ class SharedKernelSVM:
         return self._double(STIFF * self.rho)
 
     def _double(self, rho: AnyArray) -> _Step:
-        """What leads to stationary points of the penalised dual on sum(c) = 0: ρ(K + ρ)⁻¹ without its mean."""
+        """The step for minimising the penalised dual subject to sum(c) = 0: ρ(K + ρ)⁻¹, projected."""
         lower, _ = lapack.dpotri(cholesky(self.kernel + np.diag(rho), lower=True), lower=1)
         inverse = np.tril(lower) + np.tril(lower, -1).T
         ones = inverse.sum(axis=1)
@@ -126,7 +129,7 @@ class SharedKernelSVM:
         return _Step((inverse,), (self.kernel,), rho, self.cost)
 
     def _coarse(self, rho: AnyArray) -> _Step:
-        """Of a smooth kernel few columns matter: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as few."""
+        """A faster step for kernels of low rank: K = FF′ gives (K + ρ)⁻¹ = 1/ρ − GG′ with as many columns."""
         F = self.columns
         if not F.shape[1]:
             return self._shortened(self._double(rho))
@@ -137,22 +140,25 @@ class SharedKernelSVM:
         return self._shortened(_Step((rho[:, None] * G, -G.T), (F, F.T), rho, self.cost))
 
     def _shortened(self, step: _Step) -> _Step:
-        """In single precision if rows are many. Where labels are chosen by its last bits, processors disagree."""
+        """The step in single precision if there are many rows.
+
+        Labels that depend on the last bits of single precision can differ between processors.
+        """
         return step if len(self.cost) <= FEW else step.single()
 
     def solve(
         self, labels: AnyArray, start: Separators | None = None, *, tol: float = GAP, max_iter: int = MOST_STEPS
     ) -> Separators:
-        """One separator per row of `labels`, from the given ones if labels changed little since.
+        """One separator per row of `labels`. `start` is a warm start from separators with similar labels.
 
-        tol : relative duality gap to reach, unless `max_iter` steps pass before. With many rows, steps are in single
-        precision where that is a thousand times finer than the gap.
+        `tol` is the relative duality gap to reach in at most `max_iter` steps. With many rows, steps use single
+        precision if its rounding error is a thousand times smaller than the gap.
         """
         step = self._soft if tol > GAP else self._stiff if tol == GAP else self._exact
         labels = labels.astype(step.rho.dtype, copy=False)
         coef, price = (part.astype(step.rho.dtype, copy=False) for part in self._starting_point(labels, start, step))
         smooth, bias = np.empty_like(coef), np.empty_like(coef[:, 0])
-        active: AnyArray | slice = slice(None)  # all of them, as long as a copy can be saved
+        active: AnyArray | slice = slice(None)  # a slice avoids copies as long as all are active
         done = 0
         while True:
             n_steps = min(max(CHECK_EVERY, int(CHECK_SHARE * done)), max_iter - done)
@@ -175,13 +181,13 @@ class SharedKernelSVM:
     def _starting_point(self, labels: AnyArray, start: Separators | None, step: _Step) -> tuple[AnyArray, AnyArray]:
         if start is None:
             return np.zeros_like(labels), np.zeros_like(labels)
-        # Keep the scores y − price, and put every relabelled row where those scores say it belongs.
+        # Keep the scores y − price, and move relabelled rows to the bound of the box that these scores imply.
         price = start.price + (labels - start.labels)
         moved = np.where(price * labels > 0, labels * step.cost, 0)
         return np.where(labels == start.labels, start.coef, moved), price
 
     def objective(self, found: Separators, labels: AnyArray) -> AnyArray:
-        """½|f|² + Σ_i C_i max(0, 1 − y_i f(x_i)) of every separator, for labels that may not be its own."""
+        """½|f|² + Σ_i C_i max(0, 1 − y_i f(x_i)) of every separator, for any labels."""
         norm = np.einsum("ti,ti->t", found.coef, found.scores - found.bias[:, None])
         return norm / 2 + np.maximum(0, 1 - labels * found.scores) @ self.cost
 
@@ -189,8 +195,8 @@ class SharedKernelSVM:
 def _iterate(step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray, n_steps: int) -> tuple[AnyArray, AnyArray]:
     """Coefficients and prices after a few steps.
 
-    Both are kept in z = c + price / ρ, of which c is the part within the box: with M the matrix of a step and y the
-    labels a step of ADMM is z ← z + RELAXATION ((2c − z + y / ρ) M − c).
+    Both are stored in z = c + price / ρ, whose projection onto the box is c. With M the matrix of a step and y the
+    labels, a step of ADMM is z ← z + RELAXATION ((2c − z + y / ρ) M − c).
     """
     bound = labels * step.cost
     low, high = np.minimum(bound, 0), np.maximum(bound, 0)
@@ -220,7 +226,7 @@ def _scores(step: _Step, labels: AnyArray, coef: AnyArray, price: AnyArray) -> t
 def _gap(step: _Step, labels: AnyArray, coef: AnyArray, smooth: AnyArray, bias: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Duality gap Σ_i C_i max(0, m_i) − |c_i| m_i, m = 1 − y f, and the objective.
 
-    While sum(c) is not yet 0, bias · sum(c) is what the dual value is uncertain by.
+    As long as sum(c) is not 0, |bias · sum(c)| is added as the uncertainty of the dual value.
     """
     short = 1 - labels * (smooth + bias[:, None])
     hinge = np.maximum(0, short) @ step.cost
@@ -229,7 +235,7 @@ def _gap(step: _Step, labels: AnyArray, coef: AnyArray, smooth: AnyArray, bias: 
 
 
 def best_bias(scores: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
-    """arg min over b of Σ_i C_i max(0, 1 − y_i (s_i + b)), per row; the middle where a whole interval is best.
+    """arg min over b of Σ_i C_i max(0, 1 − y_i (s_i + b)), per row; the midpoint if the minimum is an interval.
 
     The slope in b is −(cost of the positives) + (cost of the rows with y_i − s_i < b), so b is a weighted quantile.
     """
@@ -246,17 +252,17 @@ def best_bias(scores: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
     return (kinks[rows, left] + kinks[rows, right]) / 2
 
 
-# Diverse large-margin separators of labelled and unlabelled rows: random starts, local search, grouping.
+# Diverse large-margin separators of labelled and unlabelled rows: random starts, local search, clustering.
 
-RANDOM_SHARE = 0.8  # of the starts; the others are the supervised labels with every fifth one flipped
+RANDOM_SHARE = 0.8  # of the starts are random; the others are the supervised labels, a fifth of them flipped
 FLIPPED = 0.2
-ADOPTED = 0.8  # of the rows that would change their label do so in one round
-RANDOM_ROUNDS = 10  # after these all do, and the search is a descent
-COARSE_GAP, COARSE_STEPS = 1e-2, 20  # of separators whose labels will change
-CHANCE_STEPS = 10  # while they change by chance
+ADOPTED = 0.8  # probability that a row adopts its new label in a random round
+RANDOM_ROUNDS = 10  # rounds with random adoption; afterwards all rows adopt, and the search is a descent
+COARSE_GAP, COARSE_STEPS = 1e-2, 20  # for separators whose labels will still change
+CHANCE_STEPS = 10  # the same during random rounds
 MOST_ROUNDS = 200
 TOLERANCE = 0.1  # of the mean label, around its target
-CONTENDERS = 3  # of every group are solved fully: which of them is best coarse separators do not tell
+CONTENDERS = 3  # per group are solved fully, since coarse separators do not show which one is best
 
 Part = TypeVar("Part", "FoundSeparators", Separators)
 
@@ -270,7 +276,7 @@ class Balance:
 
     @classmethod
     def around(cls, mean_label: float, signs: AnyArray) -> Balance:
-        """Mean label of all rows within ±0.1 of the target; `signs` is 0 for unlabelled rows."""
+        """Limits that keep the mean label of all rows within ±0.1 of the target; `signs` is 0 for unlabelled rows."""
         n, n_positive, n_unlabeled = len(signs), int(np.sum(signs > 0)), int(np.sum(signs == 0))
         at_least = math.ceil(n * (1 + mean_label - TOLERANCE) / 2 - 1e-9) - n_positive
         at_most = n - math.ceil(n * (1 - mean_label - TOLERANCE) / 2 - 1e-9) - n_positive
@@ -278,9 +284,9 @@ class Balance:
         return cls(low, min(max(at_most, low), n_unlabeled))
 
     def thresholds(self, scores: AnyArray) -> AnyArray:
-        """Per row of scores, the number nearest to zero that a permitted number of scores exceeds.
+        """Per row of scores, the threshold nearest to zero that gives a permitted number of positives.
 
-        It is zero if zero will do, else midway between two scores; equal scores stay on one side.
+        It is zero if that is permitted, else midway between two scores. Equal scores stay on one side.
         """
         n_above = (scores > 0).sum(axis=1)
         kept = np.clip(n_above, self.low, self.high)
@@ -308,7 +314,7 @@ class FoundSeparators:
     objective: AnyArray  # (m,), ½|f|² + Σ C_i max(0, 1 − y_i f_i), the lower the better
 
     def take(self, rows: AnyArray) -> FoundSeparators:
-        """Some of the candidates."""
+        """Some of the separators."""
         return FoundSeparators(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
@@ -321,9 +327,9 @@ def sample_separators(
     n_groups: int,
     seed: int,
 ) -> FoundSeparators:
-    """Different separators found from `n_starts` random labellings and the supervised one, best objective first.
+    """Distinct separators from `n_starts` random labellings and the supervised one, best objective first.
 
-    Of more than can be kept, `n_groups`, only the best few of each group are searched to the end.
+    If there are more than `n_groups`, only the best few of each group are searched to the end.
     """
     rng = np.random.default_rng(seed)
     unlabeled = np.flatnonzero(signs == 0)
@@ -349,10 +355,10 @@ def local_search(
     n_groups: int,
     rng: np.random.Generator,
 ) -> FoundSeparators:
-    """Train on the labels, label by the scores under the balance rule, until a separator keeps its own labels.
+    """Alternate between training on labels and relabelling by scores under the balance constraint until convergence.
 
-    Separators are coarse while their labels change. Once all have come to rest the contenders are solved fully, side
-    by side, and those that want other labels after all go on.
+    Separators are solved coarsely while their labels change. When all have converged, the best few of every group are
+    solved fully. Those whose labels change again continue.
     """
     finished: list[FoundSeparators] = []
     separators, chance = None, RANDOM_ROUNDS
@@ -385,8 +391,10 @@ def _come_to_rest(
     rng: np.random.Generator,
     chance: int,
 ) -> tuple[AnyArray, Separators]:
-    """Coarse separators that keep their labels, and from which of the starts they come: starts that are led to the
-    same labels go on as one. In the first `chance` rounds only some rows adopt their new labels."""
+    """Coarse separators that keep their labels, and the numbers of the starts they come from.
+
+    Starts that reach the same labels are merged. In the first `chance` rounds only some rows adopt their new labels.
+    """
     rows, last = np.arange(len(labels)), np.full(len(labels), np.inf)
     at_rest: list[tuple[AnyArray, Separators]] = []
     for round_number in range(MOST_ROUNDS):
@@ -409,15 +417,15 @@ def _come_to_rest(
 
 
 def _moving(found: FoundSeparators, labels: AnyArray, last: AnyArray) -> AnyArray:
-    """Whether a separator wants other labels than it was trained on, and is better than the one before.
+    """Whether the labels of a separator changed and its objective improved on the previous round.
 
-    Below the accuracy of the solver a lower objective means nothing, and near-ties could alternate for ever.
+    The improvement must exceed the accuracy of the solver; otherwise near-ties could alternate forever.
     """
     return (found.labels != labels).any(axis=1) & (found.objective < (1 - GAP) * last)
 
 
 def _first_of_equals(labels: AnyArray, rows: AnyArray) -> AnyArray:
-    """Those of the rows whose labels no earlier one of them has."""
+    """The first row of every set of rows with equal labels."""
     bits = np.packbits(labels[rows] > 0, axis=1)
     _, first = np.unique(bits.view(f"V{bits.shape[1]}").ravel() if len(bits) else bits, return_index=True)
     return rows[np.sort(first)]
@@ -429,7 +437,7 @@ def representatives(candidates: FoundSeparators, n_groups: int) -> FoundSeparato
 
 
 def _contenders(found: FoundSeparators, n_groups: int) -> AnyArray:
-    """Numbers of the best few of each group, of separators that may have the same labels."""
+    """Numbers of the best few separators of each group, without duplicates."""
     different = _different(found)
     return different[_best_of_groups(found.take(different), n_groups, CONTENDERS)]
 
@@ -440,7 +448,7 @@ def _different(found: FoundSeparators) -> AnyArray:
 
 
 def _ascending(objective: AnyArray) -> AnyArray:
-    """Numbers in ascending order of the objective; those that agree up to rounding stay as they are."""
+    """Numbers in ascending order of the objective; ties up to rounding keep their order."""
     order = np.argsort(objective)
     place = np.empty(len(objective), dtype=int)
     place[order] = np.cumsum(np.diff(objective[order], prepend=-np.inf) > TIED * np.abs(objective[order]))
@@ -448,7 +456,7 @@ def _ascending(objective: AnyArray) -> AnyArray:
 
 
 def _best_of_groups(candidates: FoundSeparators, n_groups: int, n_each: int) -> AnyArray:
-    """Numbers of the best `n_each` of each of `n_groups` groups with similar labels, which must all differ."""
+    """Numbers of the best `n_each` of each of `n_groups` groups with similar labels. All labels must be distinct."""
     n_groups = min(n_groups, len(candidates.labels))
     distance = (candidates.labels.shape[1] - candidates.labels @ candidates.labels.T) / 2
     group = group_by_medoids(distance, n_groups)
@@ -458,9 +466,9 @@ def _best_of_groups(candidates: FoundSeparators, n_groups: int, n_each: int) -> 
 
 
 def group_by_medoids(distance: AnyArray, n_groups: int) -> AnyArray:
-    """Group numbers by k-medoids: nearest medoid, then the most central member, while distances shrink.
+    """Group numbers by k-medoids: assign to the nearest medoid, then update medoids, while distances decrease.
 
-    The first medoid is row 0 and every further one the row farthest from those chosen, so no draw is involved.
+    The initialisation is deterministic: the first medoid is row 0, every further one the row farthest from the others.
     """
     medoids = [0]
     while len(medoids) < n_groups:
@@ -490,21 +498,20 @@ def _join(parts: list[Part]) -> Part:
     return type(parts[0])(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-# S4VM (Li and Zhou 2011, 2015): gain over the supervised SVM, whichever of many separators is the true one.
-
-TIE = 1e-6  # votes this close to even are left to the supervised SVM
-ROUNDING = 1e-9  # a score that is less is zero, and zero votes for the negative class
-EXACT = 1e-8  # of the supervised SVM's slopes
-STEPS = 100  # of the solver per start, over all rounds of its search: what fits with C_unlabeled = 0.1 took
+TIE = 1e-6  # votes this close to zero are decided by the supervised SVM
+ROUNDING = 1e-9  # smaller scores count as zero, which is a vote for the negative class
+EXACT = 1e-8  # tolerance of the supervised SVM
+STEPS = 100  # solver steps per start in total, for the cost estimate; measured with C_unlabeled = 0.1
 
 
 @parameters
 class S4VM(Baseline):
-    """A semi-supervised SVM that would rather repeat the supervised SVM than do worse.
+    """Semi-supervised SVM that maximises the worst-case gain over the supervised SVM.
 
     Many large-margin separators fit the labelled and unlabelled rows about equally well. S4VM samples them, keeps a
-    few different ones, and labels the unlabelled rows so that the gain over the supervised SVM is greatest if the
-    least favourable of them is the truth. New rows are labelled by the vote that proves this labelling the safest:
+    few diverse ones, and labels the unlabelled rows so that the gain over the supervised SVM is largest in the worst
+    case, that is, if the least favourable separator is the true one. New rows are labelled by a vote, whose weights are
+    the dual solution of this problem:
 
         sign( (1 + caution) Σ_t weight_t sign f_t(x) + (caution − 1) sign f_svm(x) ).
 
@@ -515,11 +522,11 @@ class S4VM(Baseline):
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
     n_starts, n_separators
-        labellings to start from, and separators kept of those found.
+        number of initial labellings, and number of separators that are kept.
     caution
-        how many rows won outweigh one row lost.
+        weight of a row that becomes wrong, relative to a row that becomes right.
     prior
-        the mean label of all rows is kept within 0.1 of what this share of positives in U implies.
+        share of positives in U; the mean label of all rows is kept within 0.1 of the value that it implies.
 
     Examples
     --------
@@ -533,7 +540,7 @@ class S4VM(Baseline):
     _parts: ClassVar = ("dual_coef", "intercept", "vote")
     _without_unlabeled: ClassVar = "a plain SVM"
     _multi_class: ClassVar = False
-    _cheaper: ClassVar = "Fewer n_starts, or a random part of the unlabelled rows, cost less."
+    _cheaper: ClassVar = "To make it faster, decrease n_starts or use a random sample of the unlabelled rows."
 
     C: Any = 1.0
     C_unlabeled: Any = None
@@ -555,7 +562,7 @@ class S4VM(Baseline):
         return 3 * n_rows**3 + 2 * STEPS * (self.n_starts + 1) * n_rows**2
 
     def _learn(self, training: BaselineTraining, grid: Sequence[Candidate]) -> Iterator[Parts]:
-        # Starts are drawn for rows in the order of their content, so that their order in X does not matter.
+        # Rows are sorted by content before random starts are drawn, so that their order in X does not matter.
         order = np.lexsort((training.codes, row_keys(training.X, training.seed)))
         back = np.argsort(order)
         training = replace(training, X=None, gram=training.gram[np.ix_(order, order)], codes=training.codes[order])
@@ -593,7 +600,7 @@ class S4VM(Baseline):
         }
 
     def _respond(self, gram: AnyArray, parts: Parts) -> AnyArray:
-        """The vote, between −1 and 1; an even one is decided by the supervised SVM."""
+        """The vote, between −1 and 1; ties are decided by the supervised SVM."""
         scores = gram @ parts["dual_coef"].T + parts["intercept"]
         vote = np.where(scores > ROUNDING, 1.0, -1.0) @ parts["vote"]
         tie_break = TIE * scores[:, -1] / (1 + np.abs(scores[:, -1]))
@@ -601,7 +608,7 @@ class S4VM(Baseline):
 
 
 def supervised_svm(kernel: AnyArray, signs: AnyArray, C: float) -> tuple[AnyArray, float]:
-    """Coefficients over all rows (zero for the unlabelled ones) and bias of the SVM of the labelled rows."""
+    """Coefficients for all rows (zero for unlabelled ones) and bias of an SVM fitted to the labelled rows."""
     labeled = np.flatnonzero(signs)
     machine = SVC(C=C, kernel="precomputed", tol=EXACT).fit(kernel[np.ix_(labeled, labeled)], signs[labeled])
     coef = np.zeros(len(signs))
@@ -611,7 +618,7 @@ def supervised_svm(kernel: AnyArray, signs: AnyArray, C: float) -> tuple[AnyArra
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The safest labelling of the unlabelled rows, its guaranteed gain, and the weights that prove it is the safest."""
+    """Labels of the unlabelled rows with the largest worst-case gain, that gain, and the dual weights."""
 
     gain: float
     labels: AnyArray
@@ -619,11 +626,11 @@ class WorstCase:
 
 
 def safest_labels(separators: AnyArray, supervised: AnyArray, caution: float) -> WorstCase:
-    """max over y in [−1, 1]^u of min over t of gain − caution · loss of y over the supervised labels, were y_t true.
+    """Solve max over y in [−1, 1]^u of min over t of (gain − caution · loss) of y, if y_t were the true labels.
 
-    Gain counts the rows that y gets right and the supervised labels wrong, loss the opposite. In numbers that is
+    Gain counts the rows that y gets right and the supervised labels wrong; loss counts the opposite. The objective is
     c_t'y + d_t with c_t = ((1 + λ) y_t + (λ − 1) y_svm) / 4 and d_t = ((1 − λ) u − (1 + λ) y_t'y_svm) / 4, λ = caution.
-    The multipliers of the t constraints sum to one, and the sign of Σ_t weight_t c_t is the answer where it is not 0.
+    The multipliers of the t constraints sum to one, and y is the sign of Σ_t weight_t c_t where that is not 0.
     """
     slopes = ((1 + caution) * separators + (caution - 1) * supervised) / 4
     levels = ((1 - caution) * len(supervised) - (1 + caution) * separators @ supervised) / 4

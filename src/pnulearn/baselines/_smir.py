@@ -17,12 +17,12 @@ from pnulearn._problem.inputs import read_features
 from pnulearn.baselines._base import Baseline, BaselineProblem, BaselineTraining, Candidate, Parts, candidates
 
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest; K^(−1/2) keeps nothing below it
-SMALLEST_POSTERIOR = 1e-5  # raw posteriors are exact to 1e-13; where all of them are nearly nothing, this decides
+SMALLEST_POSTERIOR = 1e-5  # added to raw posteriors, so that rows where all of them are about 0 get equal ones
 
 
 @parameters
 class SMIRClassifier(Baseline):
-    """Fits the indicators of the classes while U is pushed towards informative posteriors.
+    """Least-squares fit of the class indicators with a mutual information regulariser on all rows.
 
     With D the row sums of K, S = D^(−1/2) K D^(−1/2), T = D^(−1/2) K^(1/2) and q_y = T'a on the training rows, the
     coefficients of class y minimise, over l labelled and n rows in all,
@@ -30,14 +30,14 @@ class SMIRClassifier(Baseline):
         ‖T_l' a − Y_y‖² / (2l) − γ / (2nπ_y) a'Sa + λ/2 ‖a‖²,      λ = γ / (n min π) + alpha.
 
     The rule for λ is the paper's (there alpha = 0.001): any alpha > 0 keeps the problem convex. Two
-    eigendecompositions per bandwidth serve every γ, alpha and class. Takes any number of classes.
+    eigendecompositions per bandwidth are enough for all γ, alpha and classes. Supports any number of classes.
 
     Parameters
     ----------
     information
         γ, the weight of the mutual information; None searches 10⁻⁵ … 10².
     alpha
-        how far λ stays above the convexity limit; None searches 10⁻⁵ … 10².
+        difference between λ and the convexity limit; None searches 10⁻⁵ … 10².
 
     Examples
     --------
@@ -58,15 +58,15 @@ class SMIRClassifier(Baseline):
         if not parts["normalized"].all():
             names = self.classes_[~parts["normalized"]].tolist()
             warnings.warn(
-                f"The posteriors of {names} have no positive mean and were left unscaled; try a greater alpha "
-                "or a smaller information.",
+                f"The mean posterior of {names} is not positive, so it was not scaled to the class prior. Increase "
+                "alpha or decrease information.",
                 UserWarning,
                 stacklevel=3,
             )
         return parts
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class posteriors under the population shares, one column per class.
+        """Class posteriors under the population's class prior, one column per class.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class SmirPath:
 
     @classmethod
     def factorize(cls, gram: AnyArray, labeled: AnyArray) -> SmirPath:
-        """Two eigendecompositions; `gram` is overwritten, so that four n × n matrices never exist at once."""
+        """Compute two eigendecompositions. `gram` is overwritten to save an n × n matrix."""
         root_degree = 1 / np.sqrt(gram.sum(axis=0))
         values, vectors = linalg.eigh(gram, driver="evd")
         values = np.maximum(values, 0)

@@ -18,19 +18,19 @@ from pnulearn.baselines._base import Baseline, BaselineTraining, Candidate, Part
 
 # Quadratic programmes of the squared-hinge SVM: over the non-negative orthant and over the simplex.
 
-PATIENCE = 3  # whole exchanges allowed without progress before single ones, which must end
-NEARBY = 16  # an exchange of less than one in so many entries is solved by the factor at hand
-NARROW = 0.4  # columns of a root per entry, below which it is faster than the matrix itself
+PATIENCE = 3  # block exchanges without progress before single exchanges, which are guaranteed to terminate
+NEARBY = 16  # if fewer than one in so many entries changed, the previous factorisation is updated
+NARROW = 0.4  # columns of a root per row below which it is faster than the matrix itself
 RESIDUAL, REFINEMENTS = 1e-11, 4
 
 
 def scratch_for(n: int) -> AnyArray:
-    """Memory for programmes of n variables: to fill fresh memory takes longer than to factorise what is in it."""
+    """Reusable memory for programmes of n variables; allocating it can take longer than a factorisation."""
     return np.empty((2, n * n))
 
 
 class Root(NamedTuple):
-    """Q = columns columns' + diag(diagonal), but for errors that are small against the diagonal."""
+    """Q ≈ columns columns' + diag(diagonal), with errors that are small relative to the diagonal."""
 
     columns: AnyArray
     diagonal: AnyArray
@@ -41,9 +41,9 @@ def nonnegative_qp(
 ) -> AnyArray:
     """arg min ½ b'Qb − 1'b over b ≥ 0, exact up to rounding, for a positive definite Q.
 
-    Guess which entries are positive, solve for them, and exchange every entry that contradicts the guess (block
-    principal pivoting); a good `support` to start from, such as that of a similar Q, saves most of the work, and so
-    do one `scratch_for` many programmes and a narrow `root`, whose solutions are refined with Q itself.
+    Block principal pivoting: guess which entries are positive, solve for them, and exchange all entries that violate
+    the optimality conditions. It is much faster with a good initial `support`, such as that of a similar Q, with
+    reused memory (`scratch_for`), and with a narrow `root`, whose solutions are refined with Q itself.
 
     >>> nonnegative_qp(np.array([[2.0, 3.0], [3.0, 9.0]]))
     array([0.5, 0. ])
@@ -54,7 +54,7 @@ def nonnegative_qp(
 def _minimize(
     Q: AnyArray, support: AnyArray | None, scratch: AnyArray | None, root: Root | None
 ) -> tuple[AnyArray, _Face]:
-    """The minimiser, and a face from which similar systems can be solved."""
+    """The minimiser, and the factorised face, with which similar systems can be solved."""
     free = np.ones(len(Q), dtype=bool) if support is None else support.copy()
     scratch = scratch_for(len(Q)) if scratch is None else scratch
     fewest, patience = len(Q) + 1, PATIENCE
@@ -74,19 +74,19 @@ def _minimize(
         elif patience:
             patience -= 1
         else:
-            wrong = wrong[-1:]  # Murty's rule: one entry at a time, always the last, never cycles
+            wrong = wrong[-1:]  # Murty's rule: exchanging only the last entry never cycles
         free[wrong] = ~free[wrong]
 
 
 class SimplexMinimum(NamedTuple):
-    """A minimiser, the minimum, and what solves systems of the entries that are not zero."""
+    """A minimiser, the minimum, and the factorised system of the non-zero entries."""
 
     point: AnyArray
     value: float
     face: _Face
 
     def solve(self, right: AnyArray) -> AnyArray:
-        """Of Q x = right (n, k) with x = 0 where the point is: how it gives way. Valid until the next programme."""
+        """Solve Q x = right (n, k) with x = 0 where the point is 0. Valid until the next programme is solved."""
         return self.face.solve(self.point > 0, right)
 
 
@@ -102,7 +102,7 @@ def simplex_qp(
 
 
 def _refine(face: _Face, free: AnyArray) -> tuple[AnyArray, AnyArray, bool]:
-    """The solution on a face, the slope Q b − 1, and whether that vanishes on the face, as far as it can."""
+    """The solution on a face, the gradient Q b − 1, and whether it vanishes on the face up to rounding."""
     b = face.solve(free)
     slope = face.slope(b)
     for _ in range(REFINEMENTS if face.root is not None else 0):
@@ -114,9 +114,9 @@ def _refine(face: _Face, free: AnyArray) -> tuple[AnyArray, AnyArray, bool]:
 
 
 class _Face:
-    """The programme with all but the `free` entries at zero: one Cholesky factor, good for similar sets too.
+    """The programme with all but the `free` entries fixed at zero, with a Cholesky factor.
 
-    With a narrow root it is that of 1 + columns' diagonal⁻¹ columns.
+    Systems of similar sets are solved with the same factor. With a narrow root, it is that of 1 + columns' diagonal⁻¹ columns.
     """
 
     def __init__(self, Q: AnyArray, free: AnyArray, scratch: AnyArray, root: Root | None = None):
@@ -133,7 +133,7 @@ class _Face:
             block = scratch[1, : m * m].reshape(m, m)
             if m == n:
                 np.copyto(block, Q)
-            else:  # "clip" never clips here; with the default, NumPy would fill fresh memory first.
+            else:  # mode="clip" avoids a temporary copy that NumPy makes by default; nothing is clipped
                 self.wide = np.take(Q, self.rows, axis=0, out=scratch[0, : m * n].reshape(m, n), mode="clip")
                 np.take(self.wide, self.rows, axis=1, out=block, mode="clip")
         self.factor: AnyArray = block
@@ -144,11 +144,11 @@ class _Face:
         self.centre = self._solved(np.ones(m))
 
     def distance(self, free: AnyArray) -> int:
-        """How many entries are free in one of the two sets only."""
+        """The number of entries that are free in exactly one of the two sets."""
         return int(np.count_nonzero(free != self.free))
 
     def slope(self, b: AnyArray) -> AnyArray:
-        """Q b − 1 from the rows of Q that are at hand, where most of the others do not count."""
+        """Q b − 1, computed from the stored rows of Q and those of added entries."""
         if len(self.wide) == len(self.Q):
             return self.Q @ b - 1
         added = np.flatnonzero((b != 0) & ~self.free)
@@ -156,7 +156,7 @@ class _Face:
         return slope + b[added] @ self.Q[added] if len(added) else slope
 
     def solve(self, free: AnyArray, right: AnyArray | None = None) -> AnyArray:
-        """The solution of Q b = right, or 1, for another set of free entries; `right` may have columns."""
+        """The solution of Q b = right (default 1) for a set of free entries; `right` may have several columns."""
         centre = self.centre if right is None else self._solved(right[self.rows])
         b = np.zeros((len(self.Q), *centre.shape[1:]))
         b[self.rows] = centre
@@ -174,8 +174,10 @@ class _Face:
         return b
 
     def _bordered(self, free: AnyArray) -> _Border:
-        """Added entries and multipliers that keep removed ones at zero border the system, and a Schur complement of
-        their number solves it."""
+        """The system bordered by added entries and by multipliers that keep removed entries at zero.
+
+        It is solved with a Schur complement whose size is their number.
+        """
         added, removed = np.flatnonzero(free & ~self.free), np.flatnonzero(~free[self.rows])
         k = len(added)
         columns = np.zeros((len(self.rows), k + len(removed)))
@@ -197,7 +199,7 @@ class _Face:
 
 
 class _Border(NamedTuple):
-    """What a set of free entries adds to a face: columns, their solutions on the face, and the Schur complement."""
+    """The border of a face for another set of free entries: columns, their solutions, and the Schur complement."""
 
     free: AnyArray
     added: AnyArray
@@ -206,17 +208,17 @@ class _Border(NamedTuple):
     schur: AnyArray
 
 
-# Labels for the unlabelled rows by a convex relaxation: the algorithm behind WellSVM, on plain arrays.
+# Label generation: labels for the unlabelled rows by a convex relaxation.
 
 GAIN = 1e-3  # relative progress below which label generation and mixing stop
-NEGLIGIBLE = 1e-10  # of a kernel's entries: solutions are refined, this decides how often
-NEWCOMER = 0.1  # the greatest weight with which a new label vector enters the mixture
-FARTHEST = 4.0  # times greater or smaller: how far a weight may move in a step
+NEGLIGIBLE = 1e-10  # error of a kernel's entries; a larger one needs more refinements of the solutions
+NEWCOMER = 0.1  # largest initial weight of a new label vector in the mixture
+FARTHEST = 4.0  # largest factor by which a weight changes in a step
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Weights over label vectors with the margin weights that minimise theirs; `values` holds one entry per round."""
+    """Weights of label vectors with the minimising dual variables; `values` has one entry per round."""
 
     labels: AnyArray  # (rounds, n), entries ±1
     weight: AnyArray
@@ -233,7 +235,7 @@ class Mixture:
 
 
 class MarginDual:
-    """Squared-hinge SVMs without bias that share a kernel and costs C_i, and the memory for their matrices.
+    """Squared-hinge SVMs without bias that share a kernel, costs C_i and memory.
 
     Their dual Hessian is K ∘ Σ_t μ_t y_t y_t' + diag(1/C). A narrow root R of the kernel, K ≈ RR', makes them faster.
     """
@@ -248,19 +250,19 @@ class MarginDual:
         return nonnegative_qp(self.hessian(*one), support, self._scratch, self._hessian_root(*one))
 
     def mixed(self, labels: AnyArray, weight: AnyArray, support: AnyArray | None = None) -> Mixture:
-        """A mixture with arg min and min over a in the simplex of ½ a'(hessian)a."""
+        """The mixture with these weights, including arg min and min over a in the simplex of ½ a'(hessian)a."""
         root = self._hessian_root(labels, weight)
         return Mixture(labels, weight, simplex_qp(self.hessian(labels, weight), support, self._scratch, root))
 
     def hessian(self, labels: AnyArray, weight: AnyArray) -> AnyArray:
-        """Of a mixture of label vectors; overwritten by the next one."""
+        """The dual Hessian of a mixture of label vectors. The array is overwritten by the next call."""
         np.matmul(labels.T * weight, labels, out=self._hessian)
         self._hessian *= self.kernel
         self._hessian[np.diag_indices_from(self._hessian)] += 1 / self.cost
         return self._hessian
 
     def _hessian_root(self, labels: AnyArray, weight: AnyArray) -> Root | None:
-        """√μ_t y_t ∘ R for every label vector side by side, if these are few enough."""
+        """√μ_t y_t ∘ R of all label vectors as columns; None if there are too many."""
         if self.root is None or len(weight) * self.root.shape[1] >= NARROW * len(self.kernel):
             return None
         factors = labels.T * np.sqrt(weight)
@@ -268,12 +270,12 @@ class MarginDual:
         return Root(columns, 1 / self.cost)
 
     def slopes(self, alpha: AnyArray, labels: AnyArray) -> AnyArray:
-        """y∘K(y∘a) for every row y of `labels`: what it adds to the slope of a."""
+        """y∘K(y∘a) for every row y of `labels`: its contribution to the gradient in a."""
         return labels * ((labels * alpha) @ self.kernel)
 
 
 def kernel_root(kernel: AnyArray) -> AnyArray | None:
-    """R with K = RR' up to `NEGLIGIBLE` in every entry, if it has few columns: smooth kernels do."""
+    """R with K = RR' up to `NEGLIGIBLE` in every entry; None if R has many columns. Smooth kernels need few."""
     root = narrow_root(kernel, NEGLIGIBLE)
     return root if root.shape[1] < NARROW * len(kernel) else None
 
@@ -291,12 +293,12 @@ def complete_labels(
     dual = MarginDual(kernel, cost, root)
     known_only = _supervised_scores(kernel, labels, cost)
     first = with_top_positive(labels, unlabeled, known_only, n_positive)
-    supervised = dual.svm(first, first * known_only < 1)  # the support, if unlabelled rows cost next to nothing
+    supervised = dual.svm(first, first * known_only < 1)  # exact if C_unlabeled is about 0
     mixture = generate_labels(dual, first, unlabeled, supervised > 0)
     scores = kernel @ (mixture.alpha * (mixture.weight @ mixture.labels))
     relaxed = with_top_positive(first, unlabeled, scores, n_positive)
     candidates = [supervised, dual.svm(relaxed, mixture.alpha > 0)]
-    # The larger minimum is the wider margin. Its dual sum is 1 / (2 minimum), hence the smaller sum wins.
+    # A larger minimum means a wider margin. The dual sum is 1 / (2 minimum), so the smaller sum is better.
     better = int(candidates[1].sum() < candidates[0].sum())
     return _self_consistent(dual, (first, relaxed)[better], candidates[better], unlabeled)
 
@@ -304,11 +306,11 @@ def complete_labels(
 def generate_labels(
     dual: MarginDual, first: AnyArray, unlabeled: AnyArray, support: AnyArray | None = None, *, max_rounds: int = 20
 ) -> Mixture:
-    """min over a, max over mixtures of balanced label vectors: ½ a'(K ∘ Σ_t μ_t y_t y_t' + diag(1/C)) a.
+    """Solve min over a, max over mixtures of balanced label vectors of ½ a'(K ∘ Σ_t μ_t y_t y_t' + diag(1/C)) a.
 
-    Label vectors are added one at a time, each the most violated one found, until the value stops growing. Weights
-    follow by one step a round, and are made the best ones where no label vector is violated, and at the end. `support`
-    is that of the SVM with the first labels, if it is known.
+    Label vectors are added one at a time, each the most violated one found, until the value stops increasing. Weights
+    take one step per round. They are fully optimised when no violated label vector is found, and at the end.
+    `support` is that of the SVM with the first labels, if known.
     """
     mixture = dual.mixed(first[None], np.ones(1), support)
     values = [mixture.value]
@@ -325,7 +327,9 @@ def generate_labels(
         if grown.value <= (1 + GAIN) * mixture.value:
             grown = mix_labelings(dual, grown)
         if grown.value <= (1 + GAIN) * mixture.value:
-            mixture = dual.mixed(mixture.labels, mixture.weight, mixture.alpha > 0)  # as it was: its factor is gone
+            mixture = dual.mixed(
+                mixture.labels, mixture.weight, mixture.alpha > 0
+            )  # solved again: its factor was overwritten
             break
         mixture = grown
         values.append(mixture.value)
@@ -334,16 +338,16 @@ def generate_labels(
 
 
 def _violated(dual: MarginDual, mixture: Mixture, spread: AnyArray, unlabeled: AnyArray) -> AnyArray | None:
-    """A label vector that is worth more than those of the mixture, if one is found."""
+    """A label vector with a larger value than those of the mixture, or None."""
     new = violated_labels(dual, mixture.alpha, mixture.labels[spread.argmax()], unlabeled)
     worth = dual.slopes(mixture.alpha, new[None])[0] @ mixture.alpha
     return new if worth > (1 + GAIN) * spread.max() else None
 
 
 def mix_labelings(dual: MarginDual, mixture: Mixture, steps: int = 100) -> Mixture:
-    """The best weights of given label vectors: the value is concave in them, so that none bring more than their slope.
+    """Optimise the weights of given label vectors. The value is concave in them, so the slope bounds the gain.
 
-    Steps stop where the slope towards the best vector or along Newton's step, or the gain of a step, is below `GAIN`.
+    Stops if the slope towards the best vector, the slope along Newton's step, or the gain of a step is below `GAIN`.
     """
     for _ in range(steps):
         slopes = dual.slopes(mixture.alpha, mixture.labels)
@@ -362,20 +366,20 @@ def mix_labelings(dual: MarginDual, mixture: Mixture, steps: int = 100) -> Mixtu
 def newton_weights(mixture: Mixture, slopes: AnyArray) -> AnyArray:
     """Newton's step to the weights at which q_t = (a∘y_t)'K(a∘y_t) is the same for all label vectors.
 
-    `slopes` are s_t = y_t∘K(y_t∘a). As long as the same rows have a > 0, a weight μ_u that grows takes 2 s_t'Q⁻¹s_u
-    off q_t, up to a factor that all t share. The step is that of q^(−1/2), which is linear in the weights if label
-    vectors have nothing to do with one another, and almost so where a weight grows from next to nothing.
+    `slopes` are s_t = y_t∘K(y_t∘a). As long as the same rows have a > 0, the derivative of q_t with respect to μ_u is
+    −2 s_t'Q⁻¹s_u, up to a factor that all t share. The step is taken for q^(−1/2), which is linear in the weights if
+    the label vectors do not interact, and almost linear for weights near 0.
     """
     weight, spread = mixture.weight, slopes @ mixture.alpha
     give = slopes @ mixture.minimum.solve(slopes.T)
-    # Vectors may differ in rows with a = 0 alone, hence least squares.
+    # The system is singular if vectors differ only in rows with a = 0, hence least squares.
     change = np.linalg.lstsq(give, _excess(spread, weight @ spread), rcond=None)[0]
     moved = np.clip(weight + change, weight / FARTHEST, weight * FARTHEST)
     return moved / moved.sum()
 
 
 def _with_newcomer(dual: MarginDual, mixture: Mixture, new: AnyArray, slopes: AnyArray) -> Mixture:
-    """The same step for a weight that is zero, as if it moved alone, while the others make theirs."""
+    """Add a label vector. Its weight is a Newton step from zero by itself; the others take their own step."""
     slope = dual.slopes(mixture.alpha, new[None])[0]
     level = mixture.weight @ (slopes @ mixture.alpha)
     step = _excess(slope @ mixture.alpha, level) / (slope @ mixture.minimum.solve(slope))
@@ -386,12 +390,12 @@ def _with_newcomer(dual: MarginDual, mixture: Mixture, new: AnyArray, slopes: An
 
 
 def _excess(spread: AnyArray, level: float) -> AnyArray:
-    """What q must lose until q^(−1/2) is that of the level, if the latter went on as it begins."""
+    """The decrease of q, in a linear approximation, at which q^(−1/2) equals that of the level."""
     return spread * (np.sqrt(spread / max(level, np.finfo(float).tiny)) - 1)
 
 
 def _moved(dual: MarginDual, mixture: Mixture, weight: AnyArray, spread: AnyArray) -> Mixture:
-    """With these weights, or by μ_t ← μ_t √q_t / Σ, which never lowers the value, if they do."""
+    """The mixture with these weights, or with μ_t ← μ_t √q_t / Σ, which never decreases the value, if they do."""
     moved = dual.mixed(mixture.labels, weight, mixture.alpha > 0)
     if moved.value > mixture.value:
         return moved
@@ -400,9 +404,9 @@ def _moved(dual: MarginDual, mixture: Mixture, weight: AnyArray, spread: AnyArra
 
 
 def violated_labels(dual: MarginDual, alpha: AnyArray, start: AnyArray, unlabeled: AnyArray) -> AnyArray:
-    """Local maximum over balanced y of y'Hy, H = (αα') ∘ K, by maximising its linearisation again and again.
+    """Local maximum over balanced y of y'Hy, H = (αα') ∘ K, by repeated maximisation of its linearisation.
 
-    H is positive semi-definite, so every step increases the value; the number of positives stays that of `start`.
+    H is positive semi-definite, so every step increases the value. The number of positives is that of `start`.
     """
     labels, n_positive = start, int(np.sum(start[unlabeled] > 0))
     slope = alpha * (dual.kernel @ (alpha * labels))
@@ -426,12 +430,12 @@ def with_top_positive(labels: AnyArray, unlabeled: AnyArray, scores: AnyArray, n
 
 
 def share_of(rate: float, n_rows: int) -> int:
-    """⌈rate · n_rows⌉, unharmed by a rate such as 0.7 that is not a binary fraction."""
+    """⌈rate · n_rows⌉, robust to rounding errors of rates such as 0.7."""
     return min(n_rows, max(0, math.ceil(rate * n_rows - 1e-9)))
 
 
 def _supervised_scores(kernel: AnyArray, labels: AnyArray, cost: AnyArray) -> AnyArray:
-    """Of all rows, by the SVM of the labelled ones."""
+    """Scores of all rows by an SVM fitted to the labelled rows."""
     known = np.flatnonzero(labels)
     b = MarginDual(kernel[np.ix_(known, known)], cost[known]).svm(labels[known])
     return kernel[:, known] @ (b * labels[known])
@@ -440,7 +444,7 @@ def _supervised_scores(kernel: AnyArray, labels: AnyArray, cost: AnyArray) -> An
 def _self_consistent(
     dual: MarginDual, labels: AnyArray, b: AnyArray, unlabeled: AnyArray, rounds: int = 10
 ) -> tuple[AnyArray, AnyArray]:
-    """Retrain on completed labels and complete them again until nothing changes."""
+    """Retrain on the completed labels and complete them again until they no longer change."""
     n_positive = int(np.sum(labels[unlabeled] > 0))
     for _ in range(rounds):
         moved = with_top_positive(labels, unlabeled, dual.kernel @ (b * labels), n_positive)
@@ -450,22 +454,21 @@ def _self_consistent(
     return labels, b * labels
 
 
-# WellSVM (Li, Tsang, Kwok, Zhou 2013): a convex relaxation of the SVM over unknown labels, by label generation.
-
-WORK = 20  # n³ flops at the speed of a matrix product: what fits with C_unlabeled = 0.1 took
+WORK = 20  # cost of a fit in n³ flops, measured with C_unlabeled = 0.1
 
 
 @parameters
 class WellSVM(Baseline):
-    """A large-margin classifier of labelled and unlabelled rows, by a convex relaxation over the unknown labels.
+    """Large-margin classifier of labelled and unlabelled rows, by a convex relaxation over the unknown labels.
 
-    Over the label vectors y that agree with the known labels and make the share `prior` of U positive, the widest
-    margin is sought of the squared-hinge SVM without bias. Relaxed to mixtures Σ_t μ_t y_t y_t' this is convex:
+    The method searches for the label vector y with the widest margin of a squared-hinge SVM without bias, among those
+    that agree with the known labels and make the share `prior` of U positive. Relaxed to mixtures Σ_t μ_t y_t y_t', the
+    problem is convex:
 
         min over a in the simplex, max over μ in the simplex of ½ a'(K ∘ Σ_t μ_t y_t y_t' + diag(1/C_i)) a,
 
-    and the y_t are generated one by one, each the most violated. The labels so found are then made consistent with
-    the SVM trained on them, which is the classifier.
+    The y_t are generated one by one, each the most violated. The labels are then made consistent with the SVM trained
+    on them, which is the final classifier.
 
     Parameters
     ----------
@@ -474,7 +477,7 @@ class WellSVM(Baseline):
     kernel : str
         "rbf", "linear", "laplace" or "polynomial".
     prior
-        share of positives forced on the unlabelled rows; "labeled" is the original's choice.
+        share of positives imposed on the unlabelled rows; the original method uses "labeled".
 
     Examples
     --------
@@ -487,7 +490,7 @@ class WellSVM(Baseline):
 
     _without_unlabeled: ClassVar = "a plain SVM"
     _multi_class: ClassVar = False
-    _cheaper: ClassVar = "A random part of the unlabelled rows costs less."
+    _cheaper: ClassVar = "To make it faster, use a random sample of the unlabelled rows."
 
     C: Any = 1.0
     C_unlabeled: Any = None
