@@ -117,7 +117,7 @@ def test_a_file_with_other_models_than_it_names_is_refused(auto, tmp_path):
     skops = pytest.importorskip("skops.io")
     others = {
         "is a LogisticRegression": {"forest": next(m.model for m in auto.members_ if m.name == "logistic")},
-        "other columns": {"forest": SUPERVISED["forest"](0).fit(X[:, :2], TRUTH)},
+        "different columns": {"forest": SUPERVISED["forest"](0).fit(X[:, :2], TRUTH)},
         "different columns or classes": {"forest": SUPERVISED["forest"](0).fit(X, THREE)},
         "Untrusted types": {"forest": Harmful()},
     }

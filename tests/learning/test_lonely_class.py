@@ -37,9 +37,9 @@ def test_copies_of_the_only_row_are_one_row():
 
 @pytest.mark.parametrize(
     ("codes", "message"),
-    [(CODES[:10], "no unlabelled rows to judge it by"), (np.array([1, 0, *[-1] * 30]), "no other class has more")],
+    [(CODES[:10], "no unlabelled rows for validation"), (np.array([1, 0, *[-1] * 30]), "no other class has more")],
 )
-def test_what_cannot_be_judged_at_all_is_refused(codes, message):
+def test_what_cannot_be_validated_is_refused(codes, message):
     with pytest.raises(ValueError, match=message):
         splits_of(codes)
 

@@ -49,7 +49,7 @@ def test_marked_rows_count_as_drawn_at_random_and_others_do_not():
 @pytest.mark.parametrize("mask", [[True, False], np.full(330, 2), np.array(["yes"] * 330)])
 def test_masks_that_are_none_are_refused(mask):
     X, y, _ = mixture(0.3)
-    with pytest.raises(ValueError, match="at_random must say True or False"):
+    with pytest.raises(ValueError, match="at_random must be True or False"):
         fast().fit(X, y, at_random=mask)
 
 

@@ -1,1 +1,1 @@
-"""What is given: rows, labels, weights, folds."""
+"""Input of a fit: rows, labels, weights and folds."""

@@ -1,4 +1,4 @@
-"""Splitting rows so that P, N and U are each spread evenly over the folds."""
+"""Cross-validation with P, N and U distributed evenly over the folds."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import Samples
 
-NEVER = -1  # the fold of rows that are not held out
-Split = tuple[AnyArray, AnyArray]  # numbers of the rows to train on and of those held out
+NEVER = -1  # fold number of rows that are never held out
+Split = tuple[AnyArray, AnyArray]  # numbers of the training rows and of the held-out rows
 
 
 class PNUStratifiedKFold(BaseCrossValidator):
-    """K folds in which positive, negative and unlabelled rows are each spread evenly.
+    """K-fold cross-validation stratified by positive, negative and unlabelled rows.
 
-    A class with fewer rows than folds is spread over as many folds as it has rows; the others hold none of it,
-    which is why our scores pool counts over folds.
+    If a class has fewer rows than there are folds, some folds contain no row of it. The risks of this package therefore
+    pool counts over folds.
 
-    Most classifiers cannot be fitted on rows without a label, so those rows are held out for scoring only. For a
+    Most classifiers cannot be fitted to rows without a label, so unlabelled rows are in the test folds only. For a
     classifier that learns from them, such as `PNUClassifier`, pass train_on_unlabeled=True.
 
     Parameters
@@ -71,12 +71,12 @@ class PNUStratifiedKFold(BaseCrossValidator):
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         groups : ignored
-            For scikit-learn's sake.
+            For compatibility with scikit-learn.
         """
         return self.n_splits
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[AnyArray, AnyArray]]:
-        """Yield (train, test) row numbers; X is not looked at and may be left out.
+        """Yield (train, test) row numbers. X is not used and may be omitted.
 
         Parameters
         ----------
@@ -85,33 +85,33 @@ class PNUStratifiedKFold(BaseCrossValidator):
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         groups : None
-            Refused here: `PNUStratifiedGroupKFold` keeps the rows of a group together.
+            Not supported; use `PNUStratifiedGroupKFold`.
         """
         if y is None:
-            raise ValueError(f"{type(self).__name__} needs y: it spreads the positive, negative and unlabelled rows.")
+            raise ValueError(f"{type(self).__name__} needs y to stratify positive, negative and unlabelled rows.")
         codes = decode_labels(y, self.unlabeled).codes
         for train, test in self.split_groups(codes, groups):
             yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test
 
     def split_groups(self, codes: AnyArray, groups: Any) -> Iterator[tuple[AnyArray, AnyArray]]:
-        """The same for class codes and the groups of rows, which are refused here.
+        """Like `split`, for class codes. Groups raise a ValueError.
 
         Parameters
         ----------
         codes : array (rows,)
             Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
         groups : None
-            Refused.
+            Not supported.
         """
         if groups is not None:
             raise ValueError(
-                "PNUStratifiedKFold does not look at groups: take PNUStratifiedGroupKFold, which keeps the rows of a "
+                "PNUStratifiedKFold does not support groups. Use PNUStratifiedGroupKFold, which keeps the rows of a "
                 "group in one fold."
             )
         return self.split_codes(codes)
 
     def split_codes(self, codes: AnyArray) -> Iterator[tuple[AnyArray, AnyArray]]:
-        """The same for class codes, −1 being unlabelled; every row that is not tested is for training.
+        """Like `split`, for class codes (−1 is unlabelled). Training sets include unlabelled rows.
 
         Parameters
         ----------
@@ -127,9 +127,9 @@ class PNUStratifiedKFold(BaseCrossValidator):
 
 
 class PNUStratifiedGroupKFold(PNUStratifiedKFold):
-    """The same with all rows of a group in one fold: rows of one patient, customer or document.
+    """`PNUStratifiedKFold` with all rows of a group (a patient, a customer, a document) in one fold.
 
-    P, N and U are spread as evenly as groups allow.
+    P, N and U are distributed as evenly as the groups allow.
 
     Parameters
     ----------
@@ -152,28 +152,28 @@ class PNUStratifiedGroupKFold(PNUStratifiedKFold):
     """
 
     def split_groups(self, codes: AnyArray, groups: Any) -> Iterator[tuple[AnyArray, AnyArray]]:
-        """Splits of class codes that keep groups together; every row that is not tested is for training.
+        """Splits of class codes that keep groups together. Training sets include unlabelled rows.
 
         Parameters
         ----------
         codes : array (rows,)
             Class codes: −1 unlabelled, 1 positive, 0 negative, or the class number.
         groups : array (rows,)
-            What every row belongs to.
+            The group of every row.
         """
         if groups is None:
             raise ValueError("PNUStratifiedGroupKFold needs groups=, an array with the group of every row.")
         names = read_groups(groups, len(codes))
         n_groups = len(np.unique(names))
         if not 2 <= self.n_splits <= n_groups:
-            raise ValueError(f"{self.n_splits} folds need as many groups, and there are {n_groups}.")
+            raise ValueError(f"n_splits must be between 2 and the number of groups ({n_groups}), got {self.n_splits}.")
         seed = None if self.random_state is None else int(read_random_state(self.random_state).randint(2**31 - 1))
         folds = StratifiedGroupKFold(self.n_splits, shuffle=True, random_state=seed)
         return iter(folds.split(np.zeros(len(codes)), codes, names))
 
 
 def read_groups(groups: Any, n_rows: int) -> AnyArray:
-    """The number of every row's group.
+    """Group numbers of the rows, counted from 0.
 
     >>> read_groups(["b", "a", "b"], 3).tolist()
     [1, 0, 1]
@@ -183,15 +183,15 @@ def read_groups(groups: Any, n_rows: int) -> AnyArray:
         raise ValueError(f"groups must have one entry for each of the {n_rows} rows, got shape {values.shape}.")
     missing = values != values if values.dtype.kind in "fO" else np.zeros(n_rows, dtype=bool)
     if np.asarray(missing).any() or any(value is None for value in values.tolist()):
-        raise ValueError("groups has missing entries: every row needs a group; a row on its own is a group of one.")
+        raise ValueError("groups has missing entries. Every row needs a group, which may be a group of one row.")
     return np.unique(values, return_inverse=True)[1]
 
 
 def read_pairs(splits: Iterable[Any], n_rows: int) -> list[tuple[AnyArray, AnyArray]]:
-    """(train, test) row numbers of the user's own splits, each of which holds rows that exist."""
+    """The user's splits as pairs (train, test) of row numbers, validated."""
     pairs = [tuple(_row_numbers(part, n_rows) for part in _two_parts(pair)) for pair in splits]
     if not pairs:
-        raise ValueError("cv holds no split: pass pairs (train, test) of row numbers, or a number of folds.")
+        raise ValueError("cv has no splits. Pass pairs (train, test) of row numbers, or a number of folds.")
     return [(train, test) for train, test in pairs]
 
 
@@ -199,7 +199,7 @@ def _two_parts(pair: Any) -> tuple[Any, Any]:
     try:
         train, test = pair
     except (TypeError, ValueError):
-        raise ValueError(f"cv must hold pairs (train, test) of row numbers, got {pair!r:.60}.") from None
+        raise ValueError(f"cv must contain pairs (train, test) of row numbers, got {pair!r:.60}.") from None
     return train, test
 
 
@@ -208,15 +208,15 @@ def _row_numbers(part: Any, n_rows: int) -> AnyArray:
     if rows.dtype == bool and rows.shape == (n_rows,):
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
-        raise ValueError(f"cv must hold pairs (train, test) of row numbers, none of them empty; got {part!r:.60}.")
+        raise ValueError(f"cv must contain pairs (train, test) of row numbers, none of them empty; got {part!r:.60}.")
     if rows.min() < 0 or rows.max() >= n_rows:
         wrong = rows[(rows < 0) | (rows >= n_rows)][0]
-        raise ValueError(f"cv names row {wrong}, and X has {n_rows} rows, which are counted from 0.")
+        raise ValueError(f"cv contains row number {wrong}, but X has {n_rows} rows, numbered from 0.")
     return rows
 
 
 def check_cv(cv: Any, *words: str) -> None:
-    """A number of folds, a splitter or pairs of row numbers, or one of these words."""
+    """Raise an error unless cv is a number of folds, a splitter, an iterable of splits, or one of these words."""
     if isinstance(cv, str) and cv in words:
         return
     if isinstance(cv, str) or not (isinstance(cv, Integral | Iterable) or hasattr(cv, "split")):
@@ -229,10 +229,10 @@ def check_cv(cv: Any, *words: str) -> None:
 
 
 def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray | None = None) -> AnyArray:
-    """A fold number per row: within each group, rows in the order of `key` fill the folds with equal weight.
+    """A fold number per row: within each class, rows in the order of `key` fill the folds with equal weight.
 
-    Rows of a group that share a key stay together, so a repeated row is never split between training and
-    validation, and a row of weight two is treated as the row twice.
+    Rows of a class with the same key are in the same fold, so copies of a row are never split between training and
+    validation. A row of weight two is equivalent to two copies.
     """
     if not 2 <= n_splits <= len(codes):
         raise ValueError(f"cv must be between 2 and the number of rows ({len(codes)}), got {n_splits}.")
@@ -250,7 +250,7 @@ def assign_folds(codes: AnyArray, n_splits: int, key: AnyArray, weight: AnyArray
 def own_splits(
     cv: Any, codes: AnyArray, kept: AnyArray, groups: AnyArray | None = None, seed: int | None = None
 ) -> list[Split]:
-    """The user's splits of all rows, renumbered for the rows that are kept; none if cv is a number, without groups."""
+    """The user's splits, renumbered for the rows that are kept; empty if cv is a number and there are no groups."""
     if isinstance(cv, Integral):
         if groups is None:
             return []
@@ -260,7 +260,7 @@ def own_splits(
     elif hasattr(cv, "split"):
         splits = cv.split(np.zeros(len(codes)), codes, groups)
     elif groups is not None:
-        raise ValueError("groups and given splits exclude each other: pass cv as a number or a splitter with groups=.")
+        raise ValueError("groups= cannot be combined with a list of splits. Pass cv as a number or a splitter.")
     else:
         splits = cv
     pairs = read_pairs(splits, len(codes))
@@ -268,34 +268,35 @@ def own_splits(
 
 
 def content_splits(n_folds: int, samples: Samples, keys: AnyArray, classes: AnyArray, n_candidates: int) -> list[Split]:
-    """Folds by the rows' content; none if there is nothing to choose and too little to validate with.
+    """Folds derived from row contents; empty if there is a single candidate and too few rows for validation.
 
-    A class with a single labelled row keeps it in every training part, and is judged by U and the other classes.
+    The row of a class with a single labelled row is in every training set. The risk is then estimated from U and the
+    other classes.
     """
     distinct = [len(np.unique(keys[samples.codes == code])) for code in range(samples.n_classes)]
     lonely = [code for code, count in enumerate(distinct) if count == 1]
     if lonely and n_candidates == 1:
         return []
     if lonely:
-        _refuse_unless_judged(classes[lonely].tolist(), distinct, len(samples.population))
+        _refuse_unless_validated(classes[lonely].tolist(), distinct, len(samples.population))
     fold = assign_folds(samples.codes, min(n_folds, len(samples.codes)), keys, samples.weight)
     fold[np.isin(samples.codes, lonely)] = NEVER
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold[fold != NEVER])]
 
 
-def _refuse_unless_judged(lonely: list[Any], distinct: list[int], n_population: int) -> None:
-    """A class may go without validation if U and another class have rows to hold out."""
+def _refuse_unless_validated(lonely: list[Any], distinct: list[int], n_population: int) -> None:
+    """Raise a ValueError unless U and another class have rows to hold out."""
     if n_population > 1 and max(distinct) > 1:
         return
-    missing = "no other class has more" if n_population > 1 else "there are no unlabelled rows to judge it by"
+    missing = "no other class has more" if n_population > 1 else "there are no unlabelled rows for validation"
     raise ValueError(
-        f"Class {lonely[0]!r} has a single labelled row, too few to cross-validate, and {missing}. Label one more, "
-        "pass X_val and y_val, or fix mix, alpha and bandwidth."
+        f"Class {lonely[0]!r} has a single labelled row, too few for cross-validation, and {missing}. Label another "
+        "row, pass X_val and y_val, or fix mix, alpha and bandwidth."
     )
 
 
 def never_held_out(codes: AnyArray, splits: list[Split]) -> tuple[int, ...]:
-    """Classes all of whose rows every split trains on.
+    """Classes without any held-out row.
 
     >>> never_held_out(np.array([1, 0, 0]), [(np.array([0, 1]), np.array([2])), (np.array([0, 2]), np.array([1]))])
     (1,)

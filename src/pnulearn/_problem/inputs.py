@@ -1,4 +1,4 @@
-"""Reading X, sample_weight and random_state; every refusal says where the trouble is and what to do about it."""
+"""Validation of X, sample_weight and random_state. Errors name the row and column, and what to do."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sklearn.utils.validation import check_array, validate_data
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import is_missing
 
-LARGEST = 1e75  # fourth powers of anything beyond overflow
-SMALLEST = 1e-75  # and of anything below vanish
+LARGEST = 1e75  # fourth powers of larger numbers overflow
+SMALLEST = 1e-75  # fourth powers of smaller numbers underflow
 IMPUTE = "Drop or impute such rows, e.g. with sklearn.impute.SimpleImputer."
 ENCODE = "Drop the column, or encode it, e.g. with sklearn.preprocessing.OneHotEncoder."
 
 
 def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """X as a float64 array or CSR matrix, checked against what `estimator` was fitted with.
+    """X as a float64 array or CSR matrix, with the columns that `estimator` was fitted to unless `reset`.
 
-    Missing, masked, infinite, text and date values are refused with their row and column.
+    Missing, masked, infinite, text and date values raise an error that names their row and column.
     """
     X = refuse_strange(X)
     options: dict[str, Any] = {
@@ -49,25 +49,25 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def refuse_strange(X: Any) -> Any:
-    """X without masks, words and dates; an array of Python objects becomes one of numbers."""
+    """X, after an error for masked, text and date values; an array of Python objects is converted to numbers."""
     X = unmasked(X, "X")
     _refuse_strange_columns(X)
     return X if sparse.issparse(X) or _column_kinds(X) else _numbers(X)
 
 
 def read_foreign(X: Any) -> Any:
-    """X for somebody else's model, which may take words and missing cells: masks, dates and None would be misread."""
+    """X for a wrapped model, which may accept text and missing cells. Raises an error for masked values and dates."""
     X = unmasked(X, "X")
     if sparse.issparse(X) or _column_kinds(X):
         return X
-    if hasattr(X, "dtype") or isinstance(X, str) or not hasattr(X, "__len__"):  # lists may hold documents, or tokens
+    if hasattr(X, "dtype") or isinstance(X, str) or not hasattr(X, "__len__"):  # lists may be documents or tokens
         _refuse_dates(as_array(X))
     return X
 
 
 @contextmanager
 def explained(X: Any) -> Iterator[None]:
-    """What somebody else's model says against X, with the row and column that are in its way."""
+    """Add the row and column of an invalid cell to errors that a wrapped model raises about X."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -75,14 +75,14 @@ def explained(X: Any) -> Iterator[None]:
         try:
             place = _place_of_trouble(refuse_strange(X))
         except (TypeError, ValueError) as ours:
-            raise kind(f"The classifier refused X: {words} {ours}") from error
+            raise kind(f"The classifier cannot use X: {words} {ours}") from error
         if place is None:
             raise
-        raise kind(f"The classifier refused X: {words} First at {place}. {IMPUTE}") from error
+        raise kind(f"The classifier cannot use X: {words} First at {place}. {IMPUTE}") from error
 
 
 def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> AnyArray:
-    """Non-negative finite weights, one per row; ones if none were given."""
+    """Validated non-negative finite weights, one per row; ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = _weight_numbers(unmasked(sample_weight, "sample_weight"))
@@ -90,17 +90,17 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> AnyArray:
         weight = np.full(n_rows, float(weight))
     check_array(weight, ensure_2d=False, input_name="sample_weight")
     if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weight.shape}; X has {n_rows} rows, so ({n_rows},) is needed.")
+        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row of X, got {weight.shape}.")
     if (weight < 0).any():
         row = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(f"sample_weight[{row}] is {weight[row]:g}: weights must not be negative.")
     if not weight.any():
-        raise ValueError("sample_weight is zero for every row: nothing is left to learn from.")
+        raise ValueError("sample_weight is zero for every row. At least one weight must be positive.")
     extreme = np.flatnonzero((weight > LARGEST) | ((weight > 0) & (weight < SMALLEST)))
     if len(extreme):
         raise ValueError(
             f"sample_weight[{extreme[0]}] is {weight[extreme[0]]:g}: weights must be 0 or lie between {SMALLEST:g} and "
-            f"{LARGEST:g}. Only their proportions matter, so divide them all by one number, and pass 0 to leave out a "
+            f"{LARGEST:g}. Only ratios of weights matter, so divide all of them by one number. Pass 0 to leave out a "
             "row."
         )
     return weight
@@ -119,24 +119,24 @@ def _weight_numbers(sample_weight: Any) -> AnyArray:
 
 
 def read_random_state(random_state: Any) -> np.random.RandomState:
-    """A generator from a whole number, a RandomState or None."""
+    """A generator from an integer, a RandomState or None."""
     try:
         return check_random_state(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state={random_state!r} cannot be used to seed random numbers: pass a whole number from 0 to "
+            f"random_state={random_state!r} cannot be used to seed random numbers. Pass an integer from 0 to "
             "4294967295, a numpy RandomState, or None."
         ) from None
 
 
 def refuse_no_classifier(classifier: Any, name: str = "classifier") -> None:
-    """Refuse what scikit-learn could not copy and fit."""
+    """Raise a TypeError unless scikit-learn can clone and fit it."""
     if isinstance(classifier, type) or not (hasattr(classifier, "fit") and hasattr(classifier, "get_params")):
         raise TypeError(f"{name} must be a scikit-learn classifier such as LogisticRegression(), got {classifier!r}.")
 
 
 def unmasked(array: Any, name: str) -> Any:
-    """A masked array without masked cells as an ordinary one; a mask is never dropped without a word."""
+    """A masked array as an ordinary one. Raises a ValueError if any cell is masked."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
     hidden = np.argwhere(np.ma.getmaskarray(array))
@@ -144,14 +144,14 @@ def unmasked(array: Any, name: str) -> Any:
         names = ("row", "column")[: array.ndim] if array.ndim <= 2 else ("index",) * array.ndim
         place = ", ".join(f"{word} {where}" for word, where in zip(names, hidden[0].tolist(), strict=True))
         raise ValueError(
-            f"{name} is a masked array with {len(hidden)} masked cells, the first at {place}. {IMPUTE} "
-            f"{name}.filled(numpy.nan) makes them visible to it."
+            f"{name} is a masked array with {len(hidden)} masked cells, the first at {place}. {IMPUTE} Convert it with "
+            f"{name}.filled(numpy.nan) first."
         )
     return np.ma.getdata(array)
 
 
 def read_mask(at_random: ArrayLike | None, n_rows: int) -> AnyArray | None:
-    """A yes or no for every row; None stays None."""
+    """A boolean array with one value per row, or None."""
     if at_random is None:
         return None
     mask = np.asarray(at_random)
@@ -159,18 +159,18 @@ def read_mask(at_random: ArrayLike | None, n_rows: int) -> AnyArray | None:
         mask = mask.astype(bool)
     if mask.dtype.kind != "b" or mask.shape != (n_rows,):
         raise ValueError(
-            f"at_random must say True or False for each of the {n_rows} rows, got {mask.dtype} of shape {mask.shape}."
+            f"at_random must be True or False for each of the {n_rows} rows, got {mask.dtype} of shape {mask.shape}."
         )
     return mask
 
 
 def _refuse_strange_columns(X: Any) -> None:
-    """Dates and categories in a data frame turn into meaningless numbers, so they are named and refused."""
+    """Raise a ValueError for dates, categories and text in a data frame, which must not be converted silently."""
     for name, kind in _column_kinds(X):
         text = str(kind).lower()
         if any(word in text for word in ("date", "time", "duration")):
             raise ValueError(
-                f"Column {name!r} of X holds dates ({kind}). Turn it into numbers first, e.g. days since a fixed day."
+                f"Column {name!r} of X contains dates ({kind}). Convert it to numbers, e.g. days since a fixed day."
             )
         if text.startswith(("category", "categorical", "dictionary", "enum", "string", "large_string", "str")):
             raise ValueError(f"Column {name!r} of X is not numeric ({kind}). {ENCODE}")
@@ -179,7 +179,7 @@ def _refuse_strange_columns(X: Any) -> None:
 
 
 def _column_kinds(X: Any) -> list[tuple[Any, Any]]:
-    """Names and types of the columns of a data frame or an Arrow table; nothing for arrays."""
+    """Names and types of the columns of a data frame or an Arrow table; empty for arrays."""
     schema = getattr(X, "schema", None)
     if schema is not None and hasattr(schema, "types"):  # Arrow
         return list(zip(schema.names, schema.types, strict=True))
@@ -188,18 +188,19 @@ def _column_kinds(X: Any) -> list[tuple[Any, Any]]:
 
 
 def _refuse_words(column: Any, name: Any, kind: Any) -> None:
-    """A column of Python objects may hold numbers, and is refused for its first cell that is something else."""
+    """Raise a ValueError for the first cell of an object column that is not a number."""
     for cell in column:
         if not is_missing(cell) and not isinstance(cell, (bool, int, float, np.number, np.bool_)):
-            raise ValueError(f"Column {name!r} of X is not numeric ({kind}): it holds {cell!r}. {ENCODE}")
+            raise ValueError(f"Column {name!r} of X is not numeric ({kind}): it contains {cell!r}. {ENCODE}")
 
 
 def _numbers(X: Any) -> Any:
-    """An array or nested lists as an array; dates and words are refused, for neither becomes a number by itself."""
+    """An array or nested lists as an array of numbers. Raises an error for dates and text."""
     values = as_array(X)
     _refuse_dates(values)
     if values.dtype.kind in "iu" and values.size and max(values.max(), -int(values.min())) > 2**53:
-        warnings.warn("X holds whole numbers beyond 2**53, which lose their last digits.", UserWarning, stacklevel=4)
+        message = "X contains integers above 2**53, which lose their last digits when converted to floats."
+        warnings.warn(message, UserWarning, stacklevel=4)
     if values.dtype.kind not in "OUS" or values.ndim != 2:
         return X
     cells = [[_number(cell, row, column) for column, cell in enumerate(line)] for row, line in enumerate(values)]
@@ -207,7 +208,7 @@ def _numbers(X: Any) -> Any:
 
 
 def as_array(X: Any) -> AnyArray:
-    """X as an array of at least one dimension, whose rows are equally long."""
+    """X as an array of at least one dimension. Raises a ValueError if rows have different lengths."""
     try:
         values = np.asarray(X)
     except (TypeError, ValueError):
@@ -220,7 +221,7 @@ def as_array(X: Any) -> AnyArray:
 def _refuse_dates(values: AnyArray) -> None:
     if values.dtype.kind in "mM":
         raise ValueError(
-            f"X holds dates or times ({values.dtype}). Turn them into numbers first, e.g. days since a fixed day."
+            f"X contains dates or times ({values.dtype}). Convert them to numbers, e.g. days since a fixed day."
         )
 
 
@@ -232,12 +233,12 @@ def _number(cell: Any, row: int, column: int) -> float:
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(
-            f"X holds {cell!r} at row {row}, column {column}, which is not a number ({error}). {ENCODE}"
+            f"X contains {cell!r} at row {row}, column {column}, which is not a number ({error}). {ENCODE}"
         ) from None
 
 
 def _place_of_trouble(X: Any) -> str | None:
-    """The first row and column that is not finite, in words."""
+    """Row and column of the first value that is not finite, as text; None if there is none."""
     if sparse.issparse(X):
         entries = sparse.coo_matrix(X)
         bad = np.column_stack([entries.row, entries.col])[~np.isfinite(entries.data)]
@@ -266,17 +267,17 @@ def _refuse_overflow(X: Any, found: Any) -> None:
     worst = int(np.argmax(np.abs(entries.data)))
     place = _place(X, int(entries.row[worst]), int(entries.col[worst]))
     raise ValueError(
-        f"X holds values up to {np.abs(values).max():.3g} (at {place}), whose powers overflow: correct the cell, or "
-        "rescale the columns first, e.g. with sklearn.preprocessing.RobustScaler."
+        f"X contains values up to {np.abs(values).max():.3g} (at {place}), whose powers overflow. Correct the cell, or "
+        "rescale the columns, e.g. with sklearn.preprocessing.RobustScaler."
     )
 
 
 def refuse_underflow(found: Any) -> None:
-    """Refuse rows so small that their powers vanish."""
+    """Raise a ValueError if all values are so small that their powers underflow."""
     values = found.data if sparse.issparse(found) else found
     largest = max(values.max(), -values.min()) if values.size else 0.0
     if 0 < largest < SMALLEST:
         raise ValueError(
-            f"X holds no value beyond {largest:.3g}, and powers of such numbers vanish: rescale the columns first, "
-            "e.g. with sklearn.preprocessing.StandardScaler."
+            f"The largest value of X is {largest:.3g}, and powers of such numbers vanish (underflow). Rescale the "
+            "columns, e.g. with sklearn.preprocessing.StandardScaler."
         )

@@ -1,7 +1,7 @@
-"""What y says: which rows are positive, negative or unlabelled, and how the classes are called.
+"""Decoding of y: positive, negative and unlabelled rows, and the names of the classes.
 
-Missing values mark unlabelled rows; any other marker is named by the user and never guessed, because
-{−1, 0, 1} means one thing in scikit-learn (−1 is unlabelled) and another in the paper (0 is).
+Missing values mark unlabelled rows. Any other marker must be passed by the user and is never guessed, because
+{−1, 0, 1} is ambiguous: unlabelled rows are −1 in scikit-learn and 0 in the paper.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Labels:
 
     @property
     def counts(self) -> AnyArray:
-        """Labelled rows of each class."""
+        """Number of labelled rows of each class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
 
 def decode_labels(
     y: ArrayLike | Labels, unlabeled: Any = None, pos_label: Any = None, classes: AnyArray | None = None
 ) -> Labels:
-    """Read y in the user's own convention; labels that were read before stay as they are.
+    """Decode y from the user's convention. An instance of `Labels` is returned unchanged.
 
     >>> labels = decode_labels(["spam", None, "ham", None], pos_label="spam")
     >>> labels.classes.tolist(), labels.codes.tolist()
@@ -64,18 +64,18 @@ def decode_labels(
     ----------
     unlabeled : the value that marks unlabelled rows, besides missing values (NaN, None, pd.NA).
     pos_label : the positive class; by default the greater of the two labels.
-    classes : the classes in code order if they are known already, from an earlier y.
+    classes : the classes in code order, if they are known from an earlier y.
     """
     if isinstance(y, Labels):
         if classes is not None and not np.array_equal(y.classes, classes):
-            raise ValueError(f"These labels were read as {y.classes.tolist()}; {classes.tolist()} is needed.")
+            raise ValueError(f"The labels have classes {y.classes.tolist()}, expected {classes.tolist()}.")
         return y
     values, missing = _values_and_missing(y)
     for name, value in (("unlabeled", unlabeled), ("pos_label", pos_label)):
         if value is not None and np.ndim(value) != 0:
-            raise ValueError(f"{name} is one value, got {value!r}. Rename labels first if several mean the same.")
+            raise ValueError(f"{name} must be a single value, got {value!r}. Merge labels with the same meaning first.")
     if unlabeled is not None and pos_label is not None and unlabeled == pos_label:
-        raise ValueError(f"unlabeled and pos_label are both {unlabeled!r}: a marker cannot be a class.")
+        raise ValueError(f"unlabeled and pos_label must differ, both are {unlabeled!r}.")
     is_label = ~missing
     if unlabeled is not None:
         is_label[is_label] = values[is_label] != unlabeled
@@ -87,7 +87,7 @@ def decode_labels(
         classes = _order(names, pos_label)
     unknown = np.setdiff1d(names, classes)
     if len(unknown):
-        raise ValueError(f"y holds {unknown.tolist()}, which is not among the classes {classes.tolist()}.")
+        raise ValueError(f"y contains {unknown.tolist()}, which is not among the classes {classes.tolist()}.")
     position = np.array([np.flatnonzero(classes == name)[0] for name in names], dtype=int)
     codes = np.full(len(values), UNLABELED)
     codes[is_label] = position[index]
@@ -95,12 +95,12 @@ def decode_labels(
 
 
 def refuse_more_than_two(classes: ArrayLike, who: str = "y holds") -> None:
-    """For whatever knows a positive and a negative class only."""
+    """Raise a ValueError if there are more than two classes."""
     names = np.asarray(classes).tolist()
     if len(names) > 2:
         raise ValueError(
-            f"Two classes are needed here, and {who} {len(names)}: {names}. Take one class against the rest, or pass "
-            "unlabeled=... if one of these marks unlabelled rows."
+            f"Two classes are needed here, and {who} {len(names)}: {names}. Merge classes (one against the rest), or "
+            "pass unlabeled=... if one of these marks unlabelled rows."
         )
 
 
@@ -108,9 +108,9 @@ def _values_and_missing(y: Any) -> tuple[AnyArray, AnyArray]:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if hasattr(y, "is_null") or not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):
-        # polars and pandas' own types would turn integers with missing values into floats
+        # NumPy would convert integers with missing values of polars and pandas to floats
         y = np.array(y.to_list() if hasattr(y, "to_list") else list(y), dtype=object)
-    if isinstance(y, np.ma.MaskedArray):  # what is masked is missing
+    if isinstance(y, np.ma.MaskedArray):  # masked values are missing
         values, missing = _values_and_missing(np.ma.getdata(y))
         return values, missing | np.ma.getmaskarray(y).ravel()
     values = column_or_1d(np.asarray(y), warn=True)
@@ -122,46 +122,48 @@ def _values_and_missing(y: Any) -> tuple[AnyArray, AnyArray]:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT or pd.NA: what is not equal to itself."""
+    """Whether a value is None, NaN, NaT or pd.NA (not equal to itself)."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pd.NA refuses to be a truth value
+    except TypeError:  # pd.NA has no truth value
         return True
 
 
 def _tidy(labels: AnyArray) -> AnyArray:
-    """Labels as an array of one plain type; infinite, continuous and mixed labels are refused."""
+    """Labels as an array of one plain type. Raises a ValueError for infinite, continuous and mixed labels."""
     if len(labels) == 0:
         return np.zeros(0, dtype=int)
     if labels.dtype.kind == "O":
         kinds = {isinstance(label, str) for label in labels}
         if len(kinds) > 1:
             found = sorted({type(label).__name__ for label in labels})
-            raise ValueError(f"y mixes strings with other labels (types {', '.join(found)}): use one type for all.")
+            raise ValueError(
+                f"y mixes strings with other labels (types {', '.join(found)}). Use one type for all labels."
+            )
         labels = np.array(labels.tolist())
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("Input y contains infinity. Use NaN or None for unlabelled rows.")
     if labels.dtype.kind not in "biufU" or labels.ndim != 1:
-        raise ValueError(f"Unknown label type: {labels.dtype}. Labels are strings, integers or booleans.")
+        raise ValueError(f"Unknown label type: {labels.dtype}. Labels must be strings, integers or booleans.")
     if type_of_target(labels) == "continuous":
         raise ValueError(
-            f"Unknown label type: continuous. y holds values such as {labels[labels % 1 != 0][0]:g}; "
-            "classes are whole numbers or strings."
+            f"Unknown label type: continuous. y contains values such as {labels[labels % 1 != 0][0]:g}; "
+            "classes must be integers or strings."
         )
     return labels
 
 
 def _refuse_to_guess(names: AnyArray, has_missing: bool) -> None:
-    """{−1, 0, 1} without a marker is ambiguous; {−1, 1} without missing values deserves a word."""
+    """Raise a ValueError for {−1, 0, 1} without a marker, which is ambiguous; warn about −1 without missing values."""
     if names.dtype.kind not in "if" or -1 not in names or has_missing:
         return
     if set(names.tolist()) == {-1, 0, 1}:
         raise ValueError(
-            "y holds -1, 0 and 1 and no marker was named. If 0 marks unlabelled rows (as in the paper), pass "
+            "y contains -1, 0 and 1, and unlabeled is not set. If 0 marks unlabelled rows (as in the paper), pass "
             "unlabeled=0; if -1 does (as in scikit-learn), pass unlabeled=-1. For three classes, rename them."
         )
     warnings.warn(
-        "y holds -1 and no missing values, so every row is read as labelled and -1 as a class. "
+        "y contains -1 and no missing values, so all rows are treated as labelled and -1 as a class. "
         "If -1 marks unlabelled rows, pass unlabeled=-1.",
         UserWarning,
         stacklevel=4,
@@ -171,7 +173,7 @@ def _refuse_to_guess(names: AnyArray, has_missing: bool) -> None:
 def _order(names: AnyArray, pos_label: Any) -> AnyArray:
     """Class names in code order: sorted, except that pos_label of two classes comes last."""
     if len(names) == 0:
-        raise ValueError("y holds no labelled row: at least one positive or negative row is needed.")
+        raise ValueError("y has no labelled rows. At least one positive or negative row is needed.")
     if len(names) == 1:
         return _with_unseen_class(names, pos_label)
     if pos_label is None:
@@ -184,7 +186,7 @@ def _order(names: AnyArray, pos_label: Any) -> AnyArray:
 
 
 def _with_unseen_class(names: AnyArray, pos_label: Any) -> AnyArray:
-    """Both classes when y shows only one: 1 implies 0, −1 or 0 imply 1, "spam" implies "not spam"."""
+    """Names of both classes if y has only one: 1 implies 0, −1 or 0 imply 1, "spam" implies "not spam"."""
     seen = names[0].item()
     if pos_label is not None and pos_label != seen:
         return np.array([seen, pos_label])

@@ -1,11 +1,11 @@
-"""A pseudo-random row order derived from row contents, and which rows are equal.
+"""A pseudo-random row order derived from row contents, and detection of equal rows.
 
-Values of a column that differ by rounding alone are one value, so that rows which no kernel can tell apart are equal.
-Every column is then standardised and cut into cells; rows are ordered by a hash of their cells. Rows that share a cell
-are hashed by finer cells, and at last by their values. So noise in the last digits, single instead of double
-precision, another unit or another zero point change the place of a row only if one of its values lies within that
-noise of the border of a cell. Integer arithmetic wraps and never rounds: neither the position of a row nor the number
-of threads matters, nor whether X is dense or sparse.
+Values of a column that differ only by rounding count as equal, as do rows that no kernel can distinguish. Every column
+is standardised and divided into bins, and rows are ordered by a hash of their bins. Rows that share all bins are hashed
+by finer bins, and finally by their values. Rounding errors, single precision, or another unit or origin therefore
+change the position of a row only if one of its values lies that close to the edge of a bin. Hashes use integer
+arithmetic, which does not round, so they do not depend on the position of a row, on the number of threads, or on
+whether X is dense or sparse.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from scipy import sparse
 from pnulearn._arrays import AnyArray
 
 CELLS_PER_DEVIATION = (1, 2**4, 2**8, 2**12)
-RESOLVED = 2**-20  # of a column's largest value: what deviates less would be lost in single precision
-FARTHEST = 2.0**62  # a row of hardly any weight may lie beyond all whole numbers of 64 bits
-TOLD_APART = 2**-40  # of the widest column's deviation: a narrower column is taken for rounding
-SAME_OF_SPREAD = 2**-30  # of the spread of a column: a Gaussian kernel differs by less than rounding
-SPREAD_OF_OUTER = 2**-50  # of the spread of the outer values: what is less is the rounding of equal ones
+RESOLVED = 2**-20  # of a column's largest value; smaller deviations would be lost in single precision
+FARTHEST = 2.0**62  # limit of bin numbers, so that they fit into 64 bits; rows of tiny weight may lie far outside
+TOLD_APART = 2**-40  # of the largest deviation of a column; columns with a smaller one count as constant
+SAME_OF_SPREAD = 2**-30  # of the spread of a column; smaller differences change a Gaussian kernel by less than rounding
+SPREAD_OF_OUTER = 2**-50  # of the spread of the outer values; a smaller spread is rounding of equal values
 SAME_OF_VALUE = 2**-40  # of the value itself, for columns far from zero
-LEAST_GAP = 1e-290  # whatever the column: the slope between closer values is no finite number
-MERGED_BITS = 40  # of a value that stands for others equal up to rounding
+LEAST_GAP = 1e-290  # for all columns; slopes between closer values overflow
+MERGED_BITS = 40  # precision of merged values
 COLUMN_CHUNK = 64
 
 
 def row_keys(X: Any, seed: int, weight: AnyArray | None = None) -> AnyArray:
-    """A number per row: equal for rows that are equal up to rounding and no others.
+    """A number per row, the same for rows that are equal up to rounding and distinct otherwise.
 
-    Sorting by it is a random order of distinct rows. A row of weight two counts as the row twice.
+    Sorting by it gives a random order of distinct rows. A row of weight two is equivalent to two copies.
 
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> bool(np.all(row_keys(X, 0) == row_keys((8 * X + 1).astype(np.float32), 0)))
@@ -51,7 +51,7 @@ def row_keys(X: Any, seed: int, weight: AnyArray | None = None) -> AnyArray:
 
 
 def _hash_cells(X: Any, scales: _Scales, rng: np.random.Generator) -> AnyArray:
-    """A hash of every row's cells: the coarsest that it shares with no other row, or the finest."""
+    """A hash of the bins of every row, at the coarsest level that is unique to the row, or at the finest level."""
     hashes, left = np.zeros(X.shape[0], dtype=np.uint64), np.arange(X.shape[0])
     for cells in CELLS_PER_DEVIATION:
         hashes[left] = _hash_rows(X[left], scales.cells(cells, rng), rng)
@@ -62,14 +62,14 @@ def _hash_cells(X: Any, scales: _Scales, rng: np.random.Generator) -> AnyArray:
 
 @dataclass(frozen=True)
 class _Scales:
-    """Mean and standard deviation of every column; the latter is infinite where there is nothing but rounding."""
+    """Mean and standard deviation of every column; the latter is infinite for constant columns (up to rounding)."""
 
     mean: AnyArray
     deviation: AnyArray
 
     @classmethod
     def of(cls, X: Any, share: AnyArray) -> _Scales:
-        """In units near each column's largest value, so that squares neither overflow nor vanish."""
+        """Computed in units near each column's largest value, so that squares neither overflow nor underflow."""
         largest = _largest(X) if X.shape[0] else np.zeros(X.shape[1])
         unit = np.exp2(np.frexp(largest)[1])
         mean, deviation = _moments(X @ sparse.diags(1 / unit) if sparse.issparse(X) else X / unit, share)
@@ -78,7 +78,7 @@ class _Scales:
         return cls(mean * unit, np.where(varies, wide, np.inf))
 
     def cells(self, per_deviation: int, rng: np.random.Generator) -> Callable[[AnyArray, AnyArray], AnyArray]:
-        """A number for every cell; borders are laid at random, since values such as 0 and 1 might else stand on one."""
+        """A function that numbers the bins. Edges have a random shift, so that values such as 0 and 1 are not on one."""
         shift = rng.uniform(size=len(self.mean))
 
         def number(values: AnyArray, columns: AnyArray) -> AnyArray:
@@ -103,7 +103,7 @@ def _moments(X: Any, share: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 
 def _hash_rows(X: Any, number: Callable[[AnyArray, AnyArray], AnyArray], rng: np.random.Generator) -> AnyArray:
-    """A 64-bit hash of the numbers that stand for a row's values; absent values of a sparse row are zeros."""
+    """A 64-bit hash of the numbers of a row's values; values that a sparse row does not store are zeros."""
     columns = np.arange(X.shape[1])
     multipliers = rng.integers(2**63, size=X.shape[1]).astype(np.uint64) * 2 + 1
     if not sparse.issparse(X):
@@ -116,10 +116,10 @@ def _hash_rows(X: Any, number: Callable[[AnyArray, AnyArray], AnyArray], rng: np
 
 
 def starts_value(ordered: AnyArray) -> AnyArray:
-    """Whether each entry of ascending columns (n, columns) is a new value, not the one before up to rounding.
+    """Whether each entry of sorted columns (n, columns) differs from the previous one by more than rounding.
 
-    The spread of a column is the distance of its quartiles from the median, so that wild values do not make all others
-    equal; where more than half of the values are equal it is that of the outer twentieths, and at last the range.
+    The tolerance is relative to the spread of the column: the distance of its quartiles from the median, to be robust
+    to outliers. If more than half of the values are equal, the 5 % quantiles are used, and finally the range.
 
     >>> starts_value(np.array([[0.0], [1e-14], [1.0], [1e12]])).ravel().tolist()
     [True, False, True, True]
@@ -137,9 +137,9 @@ def starts_value(ordered: AnyArray) -> AnyArray:
 
 
 def merge_values(X: AnyArray) -> AnyArray:
-    """X with one value for all entries of a column that are equal up to rounding, rounded itself.
+    """X with one rounded value for all entries of a column that are equal up to rounding.
 
-    Trees cut between any two values that differ, so to them noise in the last digit is as good as a difference.
+    Trees can split between any two distinct values, so they are sensitive to noise in the last digit.
 
     >>> merge_values(np.array([[0.1 + 0.2], [0.3], [1.0]])).ravel().round(9).tolist()
     [0.3, 0.3, 1.0]
@@ -157,7 +157,7 @@ def merge_values(X: AnyArray) -> AnyArray:
 
 
 def _hash_values(X: Any, rng: np.random.Generator) -> AnyArray:
-    """A hash of every row, the same for rows whose values differ by rounding alone."""
+    """A hash of every row, the same for rows whose values differ only by rounding."""
     if sparse.issparse(X):
         return _hash_rows(_number_sparse_values(X), _bits, rng)
     numbers = np.empty(X.shape)
@@ -168,7 +168,7 @@ def _hash_values(X: Any, rng: np.random.Generator) -> AnyArray:
 
 
 def _number_values(X: AnyArray) -> AnyArray:
-    """Every value as its number among the distinct values of its column, counted from zero in both directions."""
+    """Every value as its rank among the distinct values of its column, counted from 0 for the value zero."""
     columns = np.vstack([X, np.zeros(X.shape[1])])
     order = np.argsort(columns, axis=0, kind="stable")
     numbers = np.empty(columns.shape)
@@ -178,7 +178,7 @@ def _number_values(X: AnyArray) -> AnyArray:
 
 
 def _number_sparse_values(X: Any) -> Any:
-    """The same for a sparse matrix, column by column, with the values that are stored."""
+    """The same for the stored values of a sparse matrix, column by column."""
     columns = sparse.csc_matrix(X)
     numbers = columns.copy()
     for j in range(columns.shape[1]):
@@ -188,7 +188,7 @@ def _number_sparse_values(X: Any) -> Any:
 
 
 def _bits(values: AnyArray, columns: AnyArray) -> AnyArray:
-    """Numbers as well-mixed integers; 0.0 and −0.0 give 0."""
+    """Floats hashed to integers; 0.0 and −0.0 give 0."""
     return scramble(np.ascontiguousarray(values + 0.0).view(np.uint64))
 
 

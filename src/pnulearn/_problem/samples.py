@@ -1,4 +1,4 @@
-"""The rows of a problem: features, the group each row belongs to, and its weight."""
+"""The rows of a problem: features, class codes, weights and how labels were sampled."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pnulearn._problem.labels import UNLABELED
 Sampling = Literal["by_class", "random"]
 BY_CLASS: Sampling = "by_class"
 RANDOM: Sampling = "random"
-ALIASES: dict[str, Sampling] = {"case_control": BY_CLASS, "single_set": RANDOM}  # of the literature
+ALIASES: dict[str, Sampling] = {"case_control": BY_CLASS, "single_set": RANDOM}  # names in the literature
 
 
 def read_sampling(sampling: Any) -> Sampling:
-    """How labelled rows were drawn: at random from the population, or not ("by_class").
+    """The validated value of `sampling`, with aliases resolved.
 
     >>> read_sampling("random"), read_sampling("case_control")
     ('random', 'by_class')
@@ -35,11 +35,11 @@ def read_sampling(sampling: Any) -> Sampling:
 class Samples:
     """Rows with their class code (−1 for unlabelled) and weight.
 
-    `sampling` says which rows stand for the population: the unlabelled ones ("by_class", the paper), or all
-    rows ("random": one sample of which some rows happen to be labelled).
+    `sampling` determines which rows represent the population: the unlabelled ones ("by_class", as in the paper), or all
+    rows ("random": one random sample, some rows of which are labelled).
 
-    `at_random` marks labelled rows that were drawn at random from the population, beside others that were gathered by
-    class; with "random" all of them were. `groups` numbers what rows belong to, if they do not stand alone.
+    `at_random` marks labelled rows that were drawn at random from the population, if the others were drawn by class; it
+    is not needed with "random". `groups` are the group numbers of the rows, if rows are not independent.
     """
 
     X: Any
@@ -62,11 +62,11 @@ class Samples:
 
     @property
     def population(self) -> AnyArray:
-        """Numbers of the rows that stand for the population, "U" in every formula."""
+        """Numbers of the rows that represent the population, "U" in the formulas."""
         return population_of(self.codes, self.sampling)
 
     def split(self) -> tuple[AnyArray, AnyArray, AnyArray]:
-        """Numbers of the positive rows, of the negative ones and of those that stand for the population: P, N and U."""
+        """Numbers of the positive rows, the negative rows and those that represent the population: P, N and U."""
         return np.flatnonzero(self.codes == 1), np.flatnonzero(self.codes == 0), self.population
 
     @property
@@ -76,7 +76,7 @@ class Samples:
 
     @property
     def random_counts(self) -> AnyArray | None:
-        """The same of rows whose labels were drawn at random from the population, None if there are none."""
+        """Total weight of each class among labelled rows drawn at random from the population, or None."""
         if self.sampling == RANDOM:
             return self.counts
         if self.at_random is None or not self.at_random.any():
@@ -84,7 +84,7 @@ class Samples:
         return self._count(np.flatnonzero(self.at_random & (self.codes != UNLABELED)))
 
     def take(self, rows: AnyArray) -> Samples:
-        """The same problem on some of its rows."""
+        """The problem restricted to some of its rows."""
         at_random = None if self.at_random is None else self.at_random[rows]
         groups = None if self.groups is None else self.groups[rows]
         return Samples(
@@ -96,7 +96,7 @@ class Samples:
 
 
 def population_of(codes: AnyArray, sampling: Sampling) -> AnyArray:
-    """Numbers of the rows that stand for the population: the unlabelled ones, or all.
+    """Numbers of the rows that represent the population: the unlabelled ones, or all.
 
     >>> codes = np.array([1, -1, 0, -1])
     >>> population_of(codes, "by_class").tolist(), population_of(codes, "random").tolist()

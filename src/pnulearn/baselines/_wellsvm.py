@@ -116,7 +116,7 @@ def _refine(face: _Face, free: AnyArray) -> tuple[AnyArray, AnyArray, bool]:
 class _Face:
     """The programme with all but the `free` entries fixed at zero, with a Cholesky factor.
 
-    Systems of similar sets are solved with the same factor. With a narrow root, it is that of 1 + columns' diagonal⁻¹ columns.
+    It also solves systems of similar sets. With a narrow root, it is the factor of 1 + columns' diagonal⁻¹ columns.
     """
 
     def __init__(self, Q: AnyArray, free: AnyArray, scratch: AnyArray, root: Root | None = None):
