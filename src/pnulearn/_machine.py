@@ -1,4 +1,4 @@
-"""The machine: free memory and threads."""
+"""Free memory and threads of the machine."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-# How much memory there is, and how much of it may be used.
+# Memory.
 
-UNKNOWN = 2**34  # a guess where the system tells nothing
-# (limit, in use, details) of the container that this process may run in: version 2 of control groups, then version 1
+UNKNOWN = 2**34  # assumed if the system does not report it
+# Files with limit, usage and details of the container that this process may run in: cgroups version 2, then version 1
 CONTAINERS = (
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
@@ -27,12 +27,12 @@ CONTAINERS = (
 
 
 def physical_memory() -> int:
-    """Bytes of memory of this machine, or a guess."""
+    """Bytes of memory of this machine, or a default if unknown."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else UNKNOWN
 
 
 def free_memory(processes: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Bytes that can be had now: what the machine has left, or the container if it allows less."""
+    """Bytes that are available now: those of the machine, or of the container if it allows less."""
     kilobytes = _entry(processes / "meminfo", "MemAvailable:")  # without swapping
     rooms = [physical_memory(), None if kilobytes is None else 1024 * kilobytes]
     rooms += [_room(*(groups / name for name in names)) for names in CONTAINERS]
@@ -41,17 +41,17 @@ def free_memory(processes: Path = Path("/proc"), groups: Path = Path("/sys/fs/cg
 
 @lru_cache(maxsize=1)
 def keep_freed_memory() -> None:
-    """Let the C library keep what temporaries give back, or every problem waits for the same pages of memory again.
+    """Make the C library keep freed memory, so that temporary arrays do not request the same pages again.
 
-    glibc keeps as much as twice the largest block ever freed, if that had at most 32 MB. This one is never touched.
+    glibc keeps up to twice the largest block ever freed, if that was at most 32 MB. The block here is freed unused.
     """
     np.empty(2**22 - 2**12)
 
 
 def _room(limit: Path, used: Path, details: Path) -> int | None:
-    """What a container has left; None if it has no limit ("max") or there is no container.
+    """Available memory of a container; None if it has no limit ("max") or there is no container.
 
-    Files that were read stay in memory until something else needs it: they count as used and are free all the same.
+    The file cache counts as used, but is available, because it is released on demand.
     """
     numbers = [_text(path).strip() for path in (limit, used)]
     if not all(map(str.isdigit, numbers)):
@@ -60,7 +60,7 @@ def _room(limit: Path, used: Path, details: Path) -> int | None:
 
 
 def _entry(path: Path, name: str) -> int | None:
-    """The number that follows a name in a file of one pair a line."""
+    """The number that follows a name in a file with one name and number per line."""
     for line in _text(path).splitlines():
         if line.split()[:1] == [name]:
             return int(line.split()[1])
@@ -74,21 +74,21 @@ def _text(path: Path) -> str:
         return ""
 
 
-# Work shared out over threads, each with a single BLAS thread: small matrices and many BLAS threads are poison.
+# Threads, each with a single BLAS thread: many BLAS threads are slow for small matrices.
 
 T = TypeVar("T")
 
 
 def check_n_jobs(n_jobs: Any) -> None:
-    """None or a whole number other than 0."""
+    """Raise a ValueError unless n_jobs is None or a whole number other than 0."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a whole number other than 0, got {n_jobs!r}: 1 is one thread, -1 all cores.")
 
 
 def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None = None) -> list[T]:
-    """work(*task) of every task, in order, by `n_jobs` threads in joblib's sense.
+    """Results of work(*task) for all tasks, in order, computed by `n_jobs` threads (with joblib's meaning).
 
-    joblib itself looks only every hundredth of a second whether the last task is done: as long as a small fit.
+    joblib itself is not used, because it polls for results every 10 ms, which is as long as a small fit.
     """
     workers = min(effective_n_jobs(n_jobs), len(tasks))
     with one_blas_thread():
@@ -103,7 +103,7 @@ def map_in_threads(work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], n_j
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread: more would fight with ours, and could change the last bits of the sums."""
+    """Limit BLAS to one thread. More would compete with our threads, and could change the last bits of sums."""
     _LIMIT.enter()
     try:
         yield
@@ -112,7 +112,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class _BlasLimit:
-    """The limit is set by the first of several threads to ask for it and lifted by the last one to leave."""
+    """A limit that is set when the first thread enters and restored when the last one leaves."""
 
     def __init__(self) -> None:
         self.lock, self.users = threading.Lock(), 0
@@ -134,7 +134,7 @@ class _BlasLimit:
 
 
 def _disown() -> None:
-    """Since threadpoolctl 3.8 OpenBLAS belongs to the thread that set a limit, and no other can lift it."""
+    """Since threadpoolctl 3.8, only the thread that set a limit of OpenBLAS can restore it; this clears the owner."""
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread(force=True)
 
@@ -144,4 +144,4 @@ _LIMIT = _BlasLimit()
 
 @lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # finding them takes longer than a small fit
+    return ThreadpoolController()  # cached, since finding the libraries takes longer than a small fit

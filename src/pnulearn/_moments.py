@@ -1,4 +1,4 @@
-"""Sufficient statistics of the squared loss: sums that parts of the rows add up to, from which a model is fitted."""
+"""Sufficient statistics of the squared loss: sums over rows from which a model is fitted."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 from pnulearn._problem.row_keys import scramble
 from pnulearn._solvers.moments import Moments
 
-# Symmetric matrices as their upper triangles, row by row.
+# Symmetric matrices, packed as upper triangles, row by row.
 
 
 @lru_cache(maxsize=4)
 def triangle(size: int) -> AnyArray:
-    """Places of the upper triangle, row by row, in a flattened matrix of that size."""
+    """Positions of the upper triangle, row by row, in a flattened matrix of that size."""
     return np.flatnonzero(np.triu(np.ones((size, size), dtype=bool)))
 
 
@@ -49,7 +49,7 @@ def unpack(packed: AnyArray) -> AnyArray:
     return full + np.triu(full, 1).T
 
 
-# A random sample of the rows that were read, small enough to keep.
+# A random sample of the rows, small enough to keep in memory.
 
 MOST_UNLABELED = 10_000
 MOST_LABELED = 2_000  # per class
@@ -57,17 +57,17 @@ MOST_LABELED = 2_000  # per class
 
 @dataclass(frozen=True)
 class RowSample:
-    """Rows with class code and key; the rows with the smallest keys are a random sample of those that were seen."""
+    """Rows with class codes and random keys; the rows with the smallest keys are a random sample of all rows."""
 
     X: AnyArray
     codes: AnyArray
     keys: AnyArray
-    names: AnyArray  # of the part each row is from, and its number there: they decide its fold
-    places: AnyArray
+    names: AnyArray  # file of each row
+    places: AnyArray  # its number in the file; both determine its fold
 
     @classmethod
     def merge(cls, samples: Iterable[RowSample]) -> RowSample:
-        """The rows of all, thinned to at most MOST_UNLABELED unlabelled ones and MOST_LABELED of each class."""
+        """All rows, reduced to at most MOST_UNLABELED unlabelled ones and MOST_LABELED of each class."""
         whole = cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in samples), strict=True)))
         return whole.take(thin(whole.keys, whole.codes))
 
@@ -75,7 +75,7 @@ class RowSample:
         return RowSample(*(part[rows] for part in vars(self).values()))
 
     def folds(self, design: Design) -> AnyArray:
-        """The folds these rows have in a design."""
+        """The folds of these rows in a design."""
         pairs = zip(self.names, self.places, strict=True)
         return np.array([design.folds(str(name), int(place), 1)[0] for name, place in pairs], dtype=int)
 
@@ -95,27 +95,27 @@ def thin(keys: AnyArray, codes: AnyArray) -> AnyArray:
     return kept
 
 
-# What turns rows into statistics: columns, classes, basis functions, folds and precision.
+# The design of statistics: columns, classes, basis functions, folds and precision.
 
 DTYPES = ("float32", "float64")
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The agreement between all who collect statistics that are to be added up.
+    """The settings that statistics must share to be added up.
 
     Parameters
     ----------
     columns : sequence of str, optional
         Names of the feature columns; None for plain arrays.
     classes : array
-        In code order, (negative, positive) if there are two.
+        Classes in code order, (negative, positive) if there are two.
     basis : Kernel
-        The basis functions, with all bandwidths to be tried.
+        The basis functions, with all candidate bandwidths.
     n_folds : int
         Number of folds.
     seed : int
-        A row's fold is a hash of it, the name of its file and its place there.
+        Seed of the folds. The fold of a row is a hash of the seed, the name of its file and its number there.
     dtype : str
         "float32" or "float64", the precision of the features; sums are always float64.
     unlabeled : object, optional
@@ -140,21 +140,21 @@ class Design:
 
     @property
     def n_groups(self) -> int:
-        """One group of rows per class, and the unlabelled ones."""
+        """Number of groups of rows: one per class, and the unlabelled rows."""
         return len(self.classes) + 1
 
     @property
     def origin(self) -> AnyArray:
-        """A point amid the data that is taken off every row in float64, so that offsets cost no digits."""
+        """A point near the centre of the data, subtracted from every row in float64 to keep precision."""
         return self.basis.origin
 
     def folds(self, name: str, start: int, n_rows: int) -> AnyArray:
-        """Fold numbers of `n_rows` consecutive rows of the file `name`, from row number `start` on.
+        """Fold numbers of `n_rows` consecutive rows of the file `name`, starting at row number `start`.
 
         Parameters
         ----------
         name : str
-            Name of the file or batch, which decides the folds of its rows.
+            Name of the file or batch. The folds of its rows depend on it.
         start : int
             Number of the first row in its file.
         n_rows : int
@@ -164,7 +164,7 @@ class Design:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for designs whose statistics may be added, different for all others."""
+        """A hash of the design. Statistics can be added if their fingerprints are equal."""
         facts = [self.columns, self.classes.tolist(), type(self.basis).__name__, self.n_folds, self.seed, self.dtype]
         digest = hashlib.sha256(json.dumps(facts, default=str).encode())
         for array in self.basis.numbers:
@@ -172,7 +172,7 @@ class Design:
         return digest.hexdigest()[:16]
 
     def differences(self, other: Design) -> list[str]:
-        """In words, what keeps the statistics of two designs apart.
+        """The differences between two designs, as text.
 
         Parameters
         ----------
@@ -190,17 +190,17 @@ class Design:
 
 
 def position_keys(name: str, seed: int, start: int, n_rows: int) -> AnyArray:
-    """A well-mixed 64-bit key per row that depends on the file's name, the row's place in it and a seed only."""
+    """A 64-bit hash per row of the file's name, the row's number in it and a seed."""
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
     offset = np.frombuffer(digest[:8], dtype="<u8")[0]
     rows = np.arange(start, start + n_rows, dtype=np.uint64)
     return scramble(scramble(rows + np.uint64(1)) ^ offset)
 
 
-# Rows as they arrive, and how they become blocks of numbers and class codes.
+# Batches of rows, and their conversion to blocks of numbers and class codes.
 
-BLOCK_ROWS = 8192  # larger blocks leave the cache and are slower
-IMPUTE = "Drop or impute such rows before, e.g. with sklearn.impute.SimpleImputer."
+BLOCK_ROWS = 8192  # larger blocks do not fit into the cache and are slower
+IMPUTE = "Drop or impute such rows first, e.g. with sklearn.impute.SimpleImputer."
 
 
 class Batch(Protocol):
@@ -212,10 +212,10 @@ class Batch(Protocol):
         """Rows start to stop of the batch."""
 
     def fill(self, out: AnyArray, columns: tuple[str, ...] | None, origin: AnyArray) -> None:
-        """Write the columns less the origin to `out` of shape (d, n)."""
+        """Write the columns minus the origin to `out`, shape (d, n)."""
 
     def label_counts(self) -> dict[Any, int]:
-        """How often each label occurs; None stands for missing ones."""
+        """Number of rows with each label; the key None is for missing labels."""
 
     def codes(self, classes: AnyArray, unlabeled: Any) -> AnyArray:
         """Class codes, −1 for unlabelled rows."""
@@ -223,7 +223,7 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class Block:
-    """At most BLOCK_ROWS rows: numbers (d, n) less the origin, class codes, folds, and the first row's number.
+    """At most BLOCK_ROWS rows: features minus the origin (d, n), class codes, folds, and the number of the first row.
 
     `rows` is a buffer that the next block overwrites.
     """
@@ -236,30 +236,30 @@ class Block:
 
 @dataclass(frozen=True)
 class ArrayBatch:
-    """Rows of an array X (n, d), for instance a memory map, with labels y; y may be None where none are needed."""
+    """Rows of an array X (n, d), for instance a memory map, with labels y, or None if labels are not needed."""
 
     X: AnyArray
     y: Any
 
     @classmethod
     def of(cls, X: Any, y: Any) -> ArrayBatch:
-        """Checked input."""
+        """Validate X and y."""
         if sparse.issparse(X):
-            raise TypeError("Sparse rows cannot be read in one pass: pass dense blocks, or use PNUClassifier.fit.")
+            raise TypeError("Sparse rows cannot be read in one pass. Pass dense blocks, or use PNUClassifier.fit.")
         X = np.asanyarray(refuse_strange(X))
-        X = X.astype(float) if X.dtype.kind == "O" else X  # columns of pandas' own types
+        X = X.astype(float) if X.dtype.kind == "O" else X  # pandas extension types
         if X.ndim != 2 or X.shape[1] == 0:
             raise ValueError(f"Each batch of X needs shape (n_rows, n_columns), got {X.shape}.")
         if X.dtype.kind not in "biuf":
-            raise ValueError(f"X holds {X.dtype} values; numbers are needed. Complex numbers and records are not.")
-        if isinstance(y, np.ma.MaskedArray):  # what is masked is missing
+            raise ValueError(f"X must contain real numbers, got {X.dtype}.")
+        if isinstance(y, np.ma.MaskedArray):  # masked values are missing
             y = np.array([None if label is np.ma.masked else label for label in y] + [None], dtype=object)[:-1]
         if y is not None and np.ndim(y) != 1:
             raise ValueError(f"y should be a 1d array with one label per row, got shape {np.shape(y)}.")
         if y is not None and not isinstance(y, np.ndarray):
             y = np.array(y.to_list() if hasattr(y, "to_list") else list(y), dtype=object)
         if y is not None and len(y) != len(X):
-            raise ValueError(f"X has {len(X)} rows and y has {len(y)}: they must agree.")
+            raise ValueError(f"X has {len(X)} rows and y has {len(y)}. Both must have the same number.")
         return cls(X, y)
 
     def __len__(self) -> int:
@@ -275,7 +275,7 @@ class ArrayBatch:
 
     def label_counts(self) -> dict[Any, int]:
         if self.y is None:
-            raise ValueError("y is None: pass pairs (X, y) in which y has a label or a missing value for every row.")
+            raise ValueError("y is None. Pass pairs (X, y) in which y has a label or a missing value for every row.")
         return dict(Counter(None if is_missing(label) else label for label in list(self.y)))
 
     def codes(self, classes: AnyArray, unlabeled: Any) -> AnyArray:
@@ -285,7 +285,7 @@ class ArrayBatch:
 def blocks_of(
     batches: Iterable[Batch], design: Design, name: str, start: int, *, where: str = "X", labels: bool = True
 ) -> Iterator[Block]:
-    """Cut batches into blocks; `name` and `start` say which rows of which file these are, `where` is for messages."""
+    """Split batches into blocks. The rows start at number `start` of the file `name`; `where` is used in messages."""
     buffer = np.empty((design.n_features, BLOCK_ROWS), design.dtype)
     for batch in batches:
         for first in range(0, len(batch), BLOCK_ROWS):
@@ -300,7 +300,7 @@ def blocks_of(
 
 
 def _refuse_not_finite(rows: AnyArray, design: Design, where: str, start: int) -> None:
-    """One sum of squares finds trouble; only then is it looked for."""
+    """Raise a ValueError for values that are not finite. A sum of squares detects them before they are located."""
     with np.errstate(over="ignore", invalid="ignore"):
         bad = np.flatnonzero(~np.isfinite(np.einsum("dn,dn->n", rows, rows)))
     if len(bad) == 0:
@@ -308,18 +308,18 @@ def _refuse_not_finite(rows: AnyArray, design: Design, where: str, start: int) -
     row = int(bad[0])
     column = int(np.argmax(np.nan_to_num(np.abs(rows[:, row]), nan=np.inf)))
     title = repr(design.columns[column]) if design.columns else str(column)
-    found, advice = "a missing value", IMPUTE
+    found, advice = "missing", IMPUTE
     if not np.isnan(rows[column, row]):
-        found = f"infinity, or a number too large for {design.dtype}"
+        found = f"infinite or too large for {design.dtype}"
         advice = "Rescale the column" + (", or pass dtype='float64'." if design.dtype == "float32" else ".")
-    raise ValueError(f"Row {start + row}, column {title} of {where} holds {found}. {advice}")
+    raise ValueError(f"Row {start + row}, column {title} of {where} is {found}. {advice}")
 
 
-# The inner loop of the pass: blocks of rows go in, sums of outer products come out.
+# Sums of outer products over blocks of rows.
 
 
 def zero_sums(design: Design) -> AnyArray:
-    """Sums over no rows, shape (folds, bandwidths, groups, packed triangle)."""
+    """Zeros of the shape of the sums: (folds, bandwidths, groups, packed triangle)."""
     size = design.basis.size + 1
     shape = (design.n_folds, len(design.basis.bandwidths), design.n_groups, size * (size + 1) // 2)
     _refuse_if_too_large(shape, design.basis)
@@ -327,9 +327,9 @@ def zero_sums(design: Design) -> AnyArray:
 
 
 class Accumulator:
-    """Adds up blocks. Products of a few thousand float32 rows are exact enough; they are summed in float64.
+    """Adds up blocks. Products of a few thousand float32 rows are accurate enough; they are summed in float64.
 
-    Labelled rows are few in each block, so they wait until a whole block of them has come together.
+    A block has few labelled rows, so they are collected until they fill a block of their own.
     """
 
     def __init__(self, design: Design):
@@ -344,7 +344,7 @@ class Accumulator:
         self._n_waiting = 0
 
     def add(self, block: Block) -> None:
-        """Count the rows of a block in."""
+        """Add the rows of a block."""
         rows, codes, groups = block.rows, block.codes, self._design.n_groups
         cells = block.folds * groups + np.where(codes < 0, groups - 1, codes)
         labeled = np.flatnonzero(codes >= 0)
@@ -356,7 +356,7 @@ class Accumulator:
         self._absorb(rows, cells, np.flatnonzero(codes < 0))
 
     def total(self) -> AnyArray:
-        """The sums over all rows so far, as `PNUStatistics` holds them."""
+        """The sums over all rows so far, in the format of `PNUStatistics`."""
         self._flush()
         return self._sums
 
@@ -365,7 +365,7 @@ class Accumulator:
         self._absorb(self._waiting[:, :n], self._waiting_cells[:n], np.arange(n))
 
     def _absorb(self, rows: AnyArray, cells: AnyArray, chosen: AnyArray) -> None:
-        """Sort rows by fold and group, so that each cell's rows are one slice of the features."""
+        """Add the chosen rows, sorted by fold and group, so that each cell is one slice of the features."""
         if len(chosen) == 0:
             return
         order = chosen[np.argsort(cells[chosen], kind="stable")]
@@ -379,14 +379,14 @@ class Accumulator:
 
     def _add_products(self, features: AnyArray, index: int, cell: int) -> None:
         fold, group = divmod(cell, self._design.n_groups)
-        np.matmul(features.T, features, out=self._product)  # one operand and its transpose: numpy halves the work
+        np.matmul(features.T, features, out=self._product)  # numpy computes AᵀA with half the work
         np.take(self._product.reshape(-1), self._triangle, out=self._packed, mode="clip")
         total = self._sums[fold, index, group]
         np.add(total, self._packed, out=total)
 
 
 def _refuse_if_too_large(shape: tuple[int, ...], basis: Basis) -> None:
-    """Stop before memory is exhausted: at the least one part's statistics and the total exist at the same time."""
+    """Raise a MemoryError if two copies of the statistics, one part and the total, do not fit in memory."""
     needed, memory = 2 * 8 * math.prod(shape), free_memory()
     if needed > 0.8 * memory:
         folds, bandwidths, groups, _ = shape
@@ -397,7 +397,7 @@ def _refuse_if_too_large(shape: tuple[int, ...], basis: Basis) -> None:
         )
 
 
-# Sums over rows from which every squared-loss model follows: they are collected anywhere and added up.
+# Statistics that can be collected on different machines and added up.
 
 KIND = "PNUStatistics"
 TYPES: tuple[type, ...] = (Design, *KERNELS.values())
@@ -405,15 +405,14 @@ TYPES: tuple[type, ...] = (Design, *KERNELS.values())
 
 @dataclass(frozen=True, eq=False)
 class PNUStatistics:
-    """Σ φφ′ with φ = (basis functions, 1), per fold, bandwidth and group of rows (the classes, then U).
+    """Sufficient statistics Σ φφ′ with φ = (basis functions, 1), per fold, bandwidth and group (the classes, then U).
 
-    `sums` has shape (folds, bandwidths, groups, (b + 1)(b + 2) / 2): upper triangles, row by row. Statistics of the
-    same design add and subtract; those of another are refused.
+    Statistics of the same design can be added and subtracted; different designs raise a ValueError.
 
     Parameters
     ----------
     design : Design
-        What all statistics that are added up agree on.
+        The settings that the statistics share.
     sums : array (folds, bandwidths, groups, (b + 1)(b + 2) / 2)
         Upper triangles, row by row.
 
@@ -437,24 +436,24 @@ class PNUStatistics:
         Parameters
         ----------
         design : Design
-            What all statistics that are added up agree on.
+            The settings that the statistics share.
         """
         return cls(design, zero_sums(design))
 
     @classmethod
     def of(cls, design: Design, X: Any, y: Any, *, name: str = "", start: int = 0) -> PNUStatistics:
-        """The statistics of rows in memory; `name` and `start` say where they come from, which decides their folds.
+        """The statistics of rows in memory. The folds of the rows depend on `name` and `start`.
 
         Parameters
         ----------
         design : Design
-            What all statistics that are added up agree on.
-        X : array, sparse matrix or data frame (rows, columns)
+            The settings that the statistics share.
+        X : array or data frame (rows, columns)
             Features.
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         name : str
-            Name of the file or batch, which decides the folds of its rows.
+            Name of the file or batch. The folds of its rows depend on it.
         start : int
             Number of the first row in its file.
         """
@@ -465,7 +464,7 @@ class PNUStatistics:
 
     @property
     def counts(self) -> AnyArray:
-        """Rows of each class and, last, unlabelled rows."""
+        """Numbers of rows of each class and, last, of unlabelled rows."""
         return np.rint(self.sums[:, 0, :, -1].sum(axis=0)).astype(np.int64)
 
     @property
@@ -474,11 +473,11 @@ class PNUStatistics:
 
     @property
     def fingerprint(self) -> str:
-        """Statistics with the same fingerprint may be added."""
+        """A hash of the design. Statistics with the same fingerprint can be added."""
         return self.design.fingerprint
 
     def moments(self, group: int, bandwidth: int = 0, fold: int | None = None) -> Moments:
-        """Count, sum and sum of outer products of a group's features, in one fold or in all.
+        """Count, sum and sum of outer products of the features of a group, in one fold or in all.
 
         Parameters
         ----------
@@ -503,33 +502,33 @@ class PNUStatistics:
         return self
 
     def __sub__(self, other: PNUStatistics) -> PNUStatistics:
-        """Forget rows that were added before."""
+        """Remove rows that were added before."""
         self._refuse_foreign(other)
         sums = self.sums - other.sums
         if (sums[..., -1] < -0.5).any():
             raise ValueError(
-                "These statistics hold rows that the others do not (a count would fall below zero). "
-                "Subtract only what was added, under the same file name."
+                "Cannot subtract these statistics: they contain rows that were not added (a count would fall below "
+                "zero). Subtract only rows that were added, with the same file name."
             )
-        sums[sums[..., -1] < 0.5] = 0.0  # nothing is left of this group, so neither may rounding be
+        sums[sums[..., -1] < 0.5] = 0.0  # remove rounding errors of groups that are empty now
         return PNUStatistics(self.design, sums)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write to a file, replacing an older one only when complete.
+        """Write to a file. An existing file is kept until the new one is complete.
 
         Parameters
         ----------
         path : str or Path
-            The file. One that holds statistics is replaced.
+            The file. Existing statistics are replaced.
         overwrite : bool
-            Replace a file that holds anything else, too.
+            Replace any other existing file, too.
         """
         check_outputs(Output(path, STATISTICS), overwrite=overwrite)
         write_archive(path, KIND, self._content(), compress=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PNUStatistics:
-        """Statistics that were written by `save`.
+        """Read statistics that were written by `save`.
 
         Parameters
         ----------
@@ -539,19 +538,19 @@ class PNUStatistics:
         return cls._from_archive(path)
 
     def to_bytes(self) -> bytes:
-        """The content of the file that `save` writes, for sending elsewhere."""
+        """The content of the file that `save` writes, as bytes."""
         file = io.BytesIO()
         dump_archive(file, KIND, self._content(), compress=False)
         return file.getvalue()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PNUStatistics:
-        """Statistics that were packed by `to_bytes`.
+        """Read statistics from the result of `to_bytes`.
 
         Parameters
         ----------
         data : bytes
-            What `to_bytes` returned.
+            Result of `to_bytes`.
         """
         return cls._from_archive(io.BytesIO(data))
 
@@ -559,7 +558,7 @@ class PNUStatistics:
     def _from_archive(cls, source: Any) -> PNUStatistics:
         kind, content = read_archive(source, TYPES)
         if kind != KIND:
-            raise ModelFileError(f"This file holds a {kind}, not statistics. To read a model, use pnulearn.load.")
+            raise ModelFileError(f"This file contains a {kind}, not statistics. To read a model, use pnulearn.load.")
         with refuse_damage(source):
             statistics = cls(content["design"], content["sums"])
             if statistics.fingerprint != content["fingerprint"]:
@@ -568,18 +567,18 @@ class PNUStatistics:
         return statistics
 
     def refuse_broken(self) -> None:
-        """Refuse sums that are not of the design's shape, or not finite."""
+        """Raise a ValueError if the sums are not finite or do not have the shape of the design."""
         if self.sums.shape != zero_sums(self.design).shape or not np.isfinite(self.sums).all():
-            raise ValueError("its sums are not finite or not of the design's shape")
+            raise ValueError("its sums are not finite or do not have the shape of the design")
 
     def _content(self) -> dict[str, Any]:
         return {"fingerprint": self.fingerprint, "design": self.design, "sums": self.sums}
 
     def _refuse_foreign(self, other: PNUStatistics) -> None:
         if not isinstance(other, PNUStatistics):
-            raise TypeError(f"Statistics are added to statistics, not to {type(other).__name__}.")
+            raise TypeError(f"Statistics can only be combined with statistics, got {type(other).__name__}.")
         if self.fingerprint != other.fingerprint:
             words = "; ".join(self.design.differences(other.design))
             raise ValueError(
-                f"These statistics cannot be combined, they differ in: {words}. Collect both with the same Design."
+                f"These statistics cannot be combined. They differ in: {words}. Collect both with the same Design."
             )

@@ -202,9 +202,9 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         Parameters
         ----------
         path : str or Path
-            The file. One that holds a report is replaced.
+            The file. An existing report is replaced.
         overwrite : bool
-            Replace a file that holds anything else, too.
+            Replace any other existing file, too.
         """
         check_is_fitted(self)
         if self.fitted_ is None:
@@ -231,9 +231,9 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         Parameters
         ----------
         path : str or Path
-            The file. One that holds a model is replaced.
+            The file. An existing model file is replaced.
         overwrite : bool
-            Replace a file that holds anything else, too.
+            Replace any other existing file, too.
         """
         check_is_fitted(self)
         self.model_.save(path, overwrite=overwrite)

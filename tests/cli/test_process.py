@@ -44,7 +44,7 @@ WRONG_NAMES = {
     "predict no.csv -m here.pnu": NO_TABLE,
     "predict here.csv -m no.pnu": NO_MODEL,
     "predict - -m no.pnu": NO_MODEL,
-    "predict here.csv -m .": "'.' is a folder. Name a model file in it.",
+    "predict here.csv -m .": "'.' is a folder. Pass the path of a model file in it.",
     "evaluate no.csv -l y -s x": NO_TABLE,
     "evaluate here.csv -l y -m no.pnu": NO_MODEL,
     "compare no.csv -l y -s x -s z": NO_TABLE,

@@ -119,7 +119,7 @@ def test_files_that_are_no_model_are_refused_with_a_reason(capsys, customers, fi
     bad.write_bytes(model.read_bytes()[:-200])
     assert "not a complete pnulearn model file" in words()
     bad.write_bytes(pickle.dumps({"a": 1}))
-    assert "is a pickle. Reading one can run any code" in words()
+    assert "is a pickle. Pickles are not read" in words()
     bad.write_text("hello")
     assert "is not a pnulearn model file" in words()
     with bad.open("wb") as file:

@@ -94,7 +94,7 @@ def test_truncated_files_pickles_and_text_are_refused(model, tmp_path):
     model.save(path)
     whole = path.read_bytes()
     reasons = {
-        whole[: len(whole) // 2]: "not a complete pnulearn model file: it was cut short",
+        whole[: len(whole) // 2]: "not a complete pnulearn model file: it was truncated",
         whole[:900] + bytes(100) + whole[1000:]: "damaged",
         pickle.dumps(model): "is a pickle",
         b"hello": "is not a pnulearn model file",
@@ -237,5 +237,5 @@ def test_an_archive_in_the_long_form_is_read_if_it_is_where_it_says(model, tmp_p
     path.write_bytes(in_long_form(raw))
     assert pnulearn.load(path).risk_ == model.risk_
     path.write_bytes(in_long_form(raw, offset=1))
-    with pytest.raises(ModelFileError, match="not where it says"):
+    with pytest.raises(ModelFileError, match="not where the end record"):
         pnulearn.load(path)

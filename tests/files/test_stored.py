@@ -36,7 +36,7 @@ def test_a_stored_model_answers_as_it_did(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_autopnu_of_before_skops_is_refused_by_name(name):
-    with pytest.raises(ModelFileError, match=rf"{name}' holds a Member,.* AutoPNU.* Fit and save the model again"):
+    with pytest.raises(ModelFileError, match=rf"{name}' contains a Member,.* AutoPNU.* Fit and save the model again"):
         pnulearn.load(STORED / name)
 
 

@@ -1,1 +1,1 @@
-"""Files that are written whole and read without running code."""
+"""Atomic writing of files, and reading of model files without executing code."""

@@ -1,4 +1,4 @@
-"""Model files: a zip archive of arrays and JSON, read within bounds, that never runs code."""
+"""Model files: zip archives of arrays and JSON, read without executing code and with limits on memory."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pnulearn._arrays import AnyArray
 from pnulearn._files.refusals import ModelFileError, refuse_absent, refuse_damage, refuse_other_formats, shown
 from pnulearn._files.writing import write_atomically
 
-# Arrays in a zip archive, with sizes that are checked before anything is allocated.
+# Arrays in a zip archive. Sizes are checked before anything is allocated.
 
-# What a file may unpack to: so many bytes, and so many for each byte of its own. Ordinary models stay far below.
+# Limits on the unpacked size: a number of bytes, plus a multiple of the file size. Ordinary models are far below.
 FREE_BYTES, RATIO = 64 << 20, 100
 FREE_TEXT, TEXT_RATIO = 4 << 20, 20
-DIRECTORY_BYTES = 4 << 20  # of the table of contents, some 40,000 members; zipfile reads it whole
+DIRECTORY_BYTES = 4 << 20  # limit of the table of contents, about 40,000 members; zipfile reads all of it
 CHUNK = 1 << 20
-PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack without bounds
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods cannot be unpacked with a limit
 
 _END, _LOCATOR, _LONG_END = 22, 20, 56  # bytes of the records at the end of a zip archive
 _TAIL = _END + _LOCATOR + _LONG_END + (1 << 16)  # a comment may follow
@@ -38,33 +38,33 @@ _NPY_HEADER = re.compile(
 
 
 def open_zip(file: BinaryIO, n_bytes: int) -> zipfile.ZipFile:
-    """An archive whose table of contents is within bounds."""
+    """Open an archive after checking the size of its table of contents."""
     if _directory_bytes(file, n_bytes) > DIRECTORY_BYTES:
         raise ValueError("its table of contents is larger than that of any model")
     return zipfile.ZipFile(file)
 
 
 def _directory_bytes(file: BinaryIO, n_bytes: int) -> int:
-    """What the record at the end says of it: the one that zipfile will find, and the long one before that."""
+    """Size of the table of contents, from the end record that zipfile will find, or the zip64 record before it."""
     start = file.tell()
     file.seek(start + max(n_bytes - _TAIL, 0))
     tail = file.read(_TAIL)
     file.seek(start)
     place = len(tail) - _END if tail[-_END:].startswith(b"PK\5\6") and tail.endswith(b"\0\0") else tail.rfind(b"PK\5\6")
     if place < 0:
-        return 0  # no archive; zipfile says so
+        return 0  # not an archive; zipfile raises an error
     found = int.from_bytes(tail[place + 12 : place + 16], "little")
     if tail[max(place - _LOCATOR, 0) :].startswith(b"PK\6\7"):
         long = tail[max(place - _LOCATOR - _LONG_END, 0) :]
         expected = n_bytes - len(long)
         if not long.startswith(b"PK\6\6") or int.from_bytes(tail[place - 12 : place - 4], "little") != expected:
-            raise ValueError("its table of contents is not where it says")
+            raise ValueError("its table of contents is not where the end record points to")
         found = int.from_bytes(long[40:48], "little")
     return found
 
 
 class Members:
-    """The members of an open archive by name; those that nobody asks for cost nothing."""
+    """The members of an open archive by name, read on demand."""
 
     def __init__(self, archive: zipfile.ZipFile, n_bytes: int):
         self._archive = archive
@@ -75,13 +75,13 @@ class Members:
         return f"{name}.npy" in self._names
 
     def read(self, names: Sequence[str]) -> Iterator[AnyArray]:
-        """The arrays of these names, if all of them together are within bounds."""
+        """The arrays with these names. Raises a ValueError if their total size is above the limit."""
         total = sum(self._size(name) for name in names)
         self._refuse_bomb(total, FREE_BYTES + RATIO * self._n_bytes)
         return map(self._array, names)
 
     def read_text(self, name: str) -> str:
-        """An array of bytes as text, with tighter bounds, since reading JSON multiplies it."""
+        """An array of bytes as text. The limit is lower, because parsed JSON takes much more memory."""
         self._refuse_bomb(self._size(name), FREE_TEXT + TEXT_RATIO * self._n_bytes)
         return self._array(name).tobytes().decode()
 
@@ -90,28 +90,28 @@ class Members:
 
     def _refuse_bomb(self, found: int, most: int) -> None:
         if found > most:
-            raise ValueError(f"it unpacks to {found} bytes from {self._n_bytes}; at most {most} are read")
+            raise ValueError(f"it unpacks to {found} bytes from {self._n_bytes}; the limit is {most}")
 
     def _array(self, name: str) -> AnyArray:
         if self._archive.getinfo(f"{name}.npy").compress_type not in PACKINGS:
-            raise ValueError(f"member {name!r} is packed in a way that we do not use")
+            raise ValueError(f"member {name!r} has an unsupported compression method")
         with self._archive.open(f"{name}.npy") as member:
             dtype, order, shape, length = _npy_header(member)
             n_bytes = math.prod(shape) * dtype.itemsize
             if n_bytes + length != self._size(name):
-                raise ValueError(f"member {name!r} is not as long as its shape {shape} says")
+                raise ValueError(f"the size of member {name!r} does not match its shape {shape}")
             raw = np.empty(n_bytes, dtype=np.uint8)
             _fill(member, raw.data)
         return raw.view(dtype).reshape(shape, order="F" if order == "True" else "C")
 
 
 def _npy_header(member: IO[bytes]) -> tuple[np.dtype, str, tuple[int, ...], int]:
-    """Type, order and shape of an array, and the number of bytes before its first number."""
+    """Type, order and shape of an array, and the size of its header in bytes."""
     start = member.read(len(_MAGIC) + 2)
     length = int.from_bytes(start[-2:], "little")
     found = _NPY_HEADER.fullmatch(member.read(length).decode("latin-1"))
     if start[:-2] != _MAGIC or found is None:
-        raise ValueError("a member is not an array of ours")
+        raise ValueError("a member is not an array in the expected format")
     shape = tuple(int(size) for size in found[3].split(",") if size.strip())
     return np.dtype(found[1]), found[2], shape, len(start) + length
 
@@ -121,18 +121,20 @@ def _fill(member: IO[bytes], target: memoryview) -> None:
     while place < len(target):
         piece = member.read(min(CHUNK, len(target) - place))
         if not piece:
-            raise EOFError("a member ends too early")
+            raise EOFError("a member is truncated")
         target[place : place + len(piece)] = piece
         place += len(piece)
-    if member.read(1):  # also makes zipfile compare the checksum
+    if member.read(1):  # reading to the end makes zipfile check the checksum
         raise ValueError("a member is too long")
 
 
-# Whether values are of the types that their dataclass declares: JSON and zip archives do not care.
+# Validation of the types that a dataclass declares, which JSON and zip archives do not check.
 
 
 def refuse_other_types(value: Any, where: str, *, finite: bool = False) -> None:
-    """Check the fields of a dataclass, and those of dataclasses in it; `finite` asks it of all its floats too.
+    """Raise a ValueError unless the fields of a dataclass, nested ones included, have their declared types.
+
+    With `finite`, all floats must be finite, too.
 
     >>> from dataclasses import make_dataclass
     >>> Point = make_dataclass("Point", [("x", float)])
@@ -200,23 +202,23 @@ def _name(kind: Any) -> str:
     return getattr(kind, "__name__", str(kind))
 
 
-# Models as files: arrays in an npz archive with a JSON header. Loading runs no code, unlike a pickle.
+# Model files: arrays in an npz archive with a JSON header. Unlike a pickle, loading one does not execute code.
 
 FORMAT, VERSION = "pnulearn-model", 1
 HEADER = "header"
 
 
 def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
-    """Write plain values, arrays and dataclasses under a header; the old file stays until the new one is complete."""
+    """Write plain values, arrays and dataclasses with a header. An existing file is replaced in one step."""
     write_atomically(path, lambda file: dump_archive(file, kind, content, compress=compress))
 
 
 def dump_archive(file: BinaryIO, kind: str, content: dict[str, Any], *, compress: bool = True) -> None:
-    """The same into an open file."""
+    """Like `write_archive`, to an open file."""
     arrays: dict[str, AnyArray] = {}
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "content": _encode(content, arrays, "")}
     arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    small = sum(array.nbytes for array in arrays.values()) <= FREE_BYTES  # so that no reader takes it for a bomb
+    small = sum(array.nbytes for array in arrays.values()) <= FREE_BYTES  # else a reader might refuse it as a zip bomb
     save = np.savez_compressed if compress and small else np.savez
     save(file, **arrays)  # type: ignore[arg-type]
 
@@ -224,7 +226,7 @@ def dump_archive(file: BinaryIO, kind: str, content: dict[str, Any], *, compress
 def read_archive(
     path: str | os.PathLike[str] | BinaryIO, dataclasses: tuple[type, ...] = ()
 ) -> tuple[str, dict[str, Any]]:
-    """The kind and content of a file, by path or open; `dataclasses` are the types it may hold."""
+    """The kind and content of a file, given by path or open; `dataclasses` are the types that may occur in it."""
     types = _Types(path, dataclasses)
     with refuse_damage(path), _open(path) as file:
         members, header = _read_header(path, file)
@@ -234,7 +236,7 @@ def read_archive(
 
 
 def read_kind(path: str | os.PathLike[str]) -> str:
-    """The kind alone, which the header tells."""
+    """The kind of a file, from its header."""
     with refuse_damage(path), _open(path) as file:
         return _read_header(path, file)[1]["kind"]
 
@@ -245,13 +247,14 @@ def _read_header(path: Any, file: BinaryIO) -> tuple[Members, dict[str, Any]]:
     members = Members(open_zip(file, size), size)
     header = json.loads(members.read_text(HEADER)) if HEADER in members else {}
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"{shown(path)} is an archive, but not a pnulearn model file.")
+        raise ModelFileError(f"{shown(path)} is a zip archive, but not a pnulearn model file.")
     version = header["version"]
     if not isinstance(version, int) or version < 1 or not isinstance(header["kind"], str):
         raise ValueError("its header is unreadable")
     if version > VERSION:
         raise ModelFileError(
-            f"{shown(path)} has format version {version}; this pnulearn reads up to {VERSION}. Upgrade pnulearn."
+            f"{shown(path)} has format version {version}; this version of pnulearn reads up to {VERSION}. Upgrade "
+            "pnulearn."
         )
     return members, header
 
@@ -286,11 +289,11 @@ def _encode(value: Any, arrays: dict[str, AnyArray], name: str) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [_encode(item, arrays, f"{name}.{i}") for i, item in enumerate(value)]}
-    raise TypeError(f"{name.lstrip('.')} is a {type(value).__name__}, which a model file cannot hold.")
+    raise TypeError(f"{name.lstrip('.')} is a {type(value).__name__}, which cannot be saved in a model file.")
 
 
 def _array_names(value: Any) -> Iterator[str]:
-    """The members that a header refers to."""
+    """The names of the members that a header refers to."""
     if isinstance(value, dict) and isinstance(value.get("array"), str):
         yield value["array"]
     elif isinstance(value, dict | list):
@@ -299,7 +302,7 @@ def _array_names(value: Any) -> Iterator[str]:
 
 
 class _Types(dict[str, type]):
-    """The dataclasses that a file may hold, by name; others are those of another version."""
+    """The dataclasses that may occur in a file, by name. Any other name raises a ModelFileError."""
 
     def __init__(self, path: Any, dataclasses: tuple[type, ...]):
         super().__init__({cls.__name__: cls for cls in dataclasses})
@@ -307,8 +310,8 @@ class _Types(dict[str, type]):
 
     def __missing__(self, name: str) -> type:
         raise ModelFileError(
-            f"{shown(self.path)} holds a {name}, which this version of pnulearn does not read: another version wrote "
-            "it (one before 0.2.0 if it is an AutoPNU). Fit and save the model again."
+            f"{shown(self.path)} contains a {name}, which this version of pnulearn cannot read. It was written by "
+            "another version (before 0.2.0 if it is an AutoPNU). Fit and save the model again."
         )
 
 
@@ -323,6 +326,6 @@ def _decode(value: Any, arrays: dict[str, AnyArray], types: dict[str, type]) -> 
     if kind == "dict":
         return {key: _decode(item, arrays, types) for key, item in part.items()}
     if kind not in ("list", "tuple"):
-        raise ValueError(f"its header holds a {kind!r}, which is nothing that we write")
+        raise ValueError(f"its header contains a {kind!r}, which is not part of the format")
     items = [_decode(item, arrays, types) for item in part]
     return tuple(items) if kind == "tuple" else items

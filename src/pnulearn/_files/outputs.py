@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, and what may be written where."""
+"""Recognition of files by their content, and checks of output paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from pnulearn._files.archive import read_kind
 from pnulearn._files.refusals import ModelFileError
 
-# What an existing file holds, as far as we write such files ourselves.
+# Kinds of files that this package writes.
 
 EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "predictions", "an ONNX model"
 STATISTICS, CHECKPOINT, OTHER = "statistics", "a checkpoint", "something else"
@@ -30,7 +30,7 @@ HEAD_BYTES = 1 << 20
 
 
 def recognise(path: str | os.PathLike[str]) -> str:
-    """The kind of a file, by its content."""
+    """The kind of a file, recognised by its content."""
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
     if not head:
@@ -45,7 +45,7 @@ def recognise(path: str | os.PathLike[str]) -> str:
 
 
 def are_predictions(names: Sequence[str]) -> bool:
-    """Whether these are the columns that `predict` or `predict_files` writes: nothing but answers after the label.
+    """Whether these are columns that `predict` or `predict_files` writes: a prediction, then scores or probabilities.
 
     >>> are_predictions(["id", "predicted_spam", "probability_yes"]), are_predictions(["prediction", "note"])
     (True, False)
@@ -86,12 +86,12 @@ def _parquet_names(path: Path) -> list[str]:
         return []
 
 
-# What may be written where: decided in one place, before any work is done.
+# Checks of output paths, before any work is done.
 
 
 @dataclass(frozen=True)
 class Output:
-    """A file to be written: what it will hold ("model", "report", ...), and how the user named it ("--model")."""
+    """A file to be written: its path, its kind, and the user's name for it ("--model")."""
 
     path: str | os.PathLike[str]
     kind: str
@@ -106,9 +106,9 @@ class Output:
 def check_outputs(
     *outputs: Output, inputs: Mapping[str, str | os.PathLike[str] | None] | None = None, overwrite: bool = False
 ) -> None:
-    """Refuse outputs that would destroy an input, each other, or a file of another kind, and what is no plain file.
+    """Raise an error for outputs that would overwrite an input, each other, or a file of another kind.
 
-    `inputs` maps the names by which the user knows them to paths; None and "-" stand for no file.
+    Also for paths that cannot be written. `inputs` maps names in messages to paths; None and "-" mean no file.
     """
     taken = {name: path for name, path in (inputs or {}).items() if path is not None and str(path) != "-"}
     for output in outputs:
@@ -122,34 +122,34 @@ def check_outputs(
 
 
 def refuse_other_kind(output: Output, overwrite: bool = False) -> None:
-    """A file is replaced by one of its own kind; for anything else the user has to say so."""
+    """Raise a FileExistsError if the path has a file of another kind, unless `overwrite`."""
     path = Path(output.path)
     if overwrite or not path.exists():
         return
     there = recognise(path)
     if there not in (output.kind, EMPTY):
         raise FileExistsError(
-            f"{output.words} exists and holds {there}, not {output.kind}. Choose another name, or pass {output.flag} "
-            "to replace it."
+            f"{output.words} exists and contains {there}, not {output.kind}. Choose another name, or pass "
+            f"{output.flag} to replace it."
         )
 
 
 def refuse_unwritable(output: Output) -> None:
-    """A missing folder, a folder, a device, a pipe, a circle of links, or a file that is write-protected."""
+    """Raise an OSError for a missing folder, a folder, a device, a pipe, a circular link or a write-protected file."""
     real = Path(os.path.realpath(output.path))
     if real.is_symlink():
-        raise OSError(f"{output.words} is a link that leads back to itself. Choose another name.")
+        raise OSError(f"{output.words} is a circular link. Choose another name.")
     if not real.parent.is_dir():
-        raise FileNotFoundError(f"{output.words}: there is no folder {str(real.parent)!r} to write it into.")
+        raise FileNotFoundError(f"{output.words}: there is no folder {str(real.parent)!r}. Create it first.")
     if not real.exists():
         return
     mode = real.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{output.words} is a folder. Name a file in it.")
+        raise IsADirectoryError(f"{output.words} is a folder. Pass the path of a file in it.")
     if not stat.S_ISREG(mode):
-        raise OSError(f"{output.words} is a device, a pipe or a socket, not a plain file. Choose another name.")
+        raise OSError(f"{output.words} is a device, a pipe or a socket, not a regular file. Choose another name.")
     if not os.access(real, os.W_OK):
-        raise PermissionError(f"{output.words} is write-protected. Choose another name, or allow writing.")
+        raise PermissionError(f"{output.words} is write-protected. Choose another name, or change its permissions.")
 
 
 def _is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

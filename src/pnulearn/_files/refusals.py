@@ -1,4 +1,4 @@
-"""Errors about model files, told from names and first bytes; nothing here waits for NumPy."""
+"""Errors about model files, from their names and first bytes. This module does not import NumPy, to be fast."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from typing import Any, BinaryIO
 
 
 class ModelFileError(ValueError):
-    """A file that is no model of ours, or one that this version cannot read."""
+    """The file is not a model of this package, or this version cannot read it."""
 
 
 def refuse_absent(path: str | os.PathLike[str]) -> None:
-    """A folder, or a file that is not there."""
+    """Raise an error if the path is a folder or does not exist."""
     if Path(path).is_dir():
-        raise ModelFileError(f"{shown(path)} is a folder. Name a model file in it.")
+        raise ModelFileError(f"{shown(path)} is a folder. Pass the path of a model file in it.")
     if not Path(path).is_file():
         raise FileNotFoundError(f"No model file at {shown(path)}.")
 
 
 def refuse_other_formats(path: Any, file: BinaryIO) -> None:
-    """Model files are zip archives; anything else is told from its first bytes."""
+    """Raise a ModelFileError unless the first bytes are those of a zip archive, the format of model files."""
     start = file.read(2)
     file.seek(-len(start), os.SEEK_CUR)
     if start[:1] == b"\x80":
-        raise ModelFileError(f"{shown(path)} is a pickle. Reading one can run any code: refused. Use model.save.")
+        raise ModelFileError(
+            f"{shown(path)} is a pickle. Pickles are not read, because that can execute any code. Use model.save."
+        )
     if start != b"PK":
         found = "is empty" if not start else "is not a pnulearn model file"
-        raise ModelFileError(f"{shown(path)} {found}. `pnulearn fit --model` and model.save(path) write them.")
+        raise ModelFileError(f"{shown(path)} {found}. Write one with `pnulearn fit --model` or model.save(path).")
 
 
 @contextmanager
 def refuse_damage(path: Any) -> Iterator[None]:
-    """Whatever goes wrong with the content of a file is one kind of error, which names the file."""
+    """Convert any error about the content of a file to a ModelFileError that names the file."""
     try:
         yield
     except (ModelFileError, FileNotFoundError, PermissionError, ImportError):
         raise
     except Exception as error:
         raise ModelFileError(
-            f"{shown(path)} is not a complete pnulearn model file: it was cut short or damaged ({error}). "
+            f"{shown(path)} is not a complete pnulearn model file: it was truncated or damaged ({error}). "
             "Save or copy it again."
         ) from error
 

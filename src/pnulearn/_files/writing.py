@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, under a lock, without formulas for spreadsheets."""
+"""Atomic writing of files with locks, and protection of CSV cells against spreadsheet formulas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# Locks that end with the process that holds them, so that what a killed run left can be told from what is in use.
+# Locks that are released when the process ends, so that temporary files of killed runs can be recognised.
 
 try:
     import fcntl
@@ -22,7 +22,7 @@ HAS_LOCKS = fcntl is not None
 
 
 def take_lock(file: BinaryIO, *, shared: bool = False) -> bool:
-    """Lock an open file without waiting; False if another process or thread holds it."""
+    """Lock an open file without waiting; False if another process or thread has the lock."""
     if not HAS_LOCKS:
         return True
     try:
@@ -33,25 +33,25 @@ def take_lock(file: BinaryIO, *, shared: bool = False) -> bool:
 
 
 def is_still_at(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
-    """Whether an open file is the one that this path names: it may have been moved or deleted meanwhile."""
+    """Whether the path still refers to this open file, which may have been moved or deleted."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
 
 
-# Files that appear whole or not at all, with the permissions that the user expects.
+# Atomic writing, with the permissions that the user expects.
 
-SLOTS = 64  # names of temporaries of one output, and so the number of processes that can write it at once
-LONGEST = 200  # bytes of an output's name that its temporaries repeat; file systems allow 255 in all
+SLOTS = 64  # temporary names per output, and so the number of processes that can write it at the same time
+LONGEST = 200  # bytes of an output's name that its temporary names repeat; file systems allow 255 in total
 OUT_OF_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any]) -> None:
-    """Call `write` on a temporary file beside `path`, then put it in place in one step.
+    """Call `write` on a temporary file in the same folder, then move it to `path` in one step.
 
-    A link is followed and what it leads to is replaced. A file that was there keeps its mode, a new one has what the
-    umask leaves. Temporaries of killed runs to the same path are cleared.
+    Links are followed. An existing file keeps its mode, a new one gets the mode of the umask. Temporary files that
+    killed runs left for the same path are deleted.
     """
     target = Path(os.path.realpath(path))
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
@@ -63,7 +63,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], A
             os.fsync(file.fileno())
             if mode is not None:
                 os.chmod(temporary, mode)
-            if HAS_LOCKS:  # before the lock ends with the file
+            if HAS_LOCKS:  # before closing the file releases the lock
                 os.replace(temporary, target)
         if not HAS_LOCKS:
             os.replace(temporary, target)
@@ -76,7 +76,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], A
 
 
 def _open_temporary(target: Path, private: bool) -> tuple[Path, BinaryIO]:
-    """A new file beside the target, locked; files of the same name that nobody has locked are deleted."""
+    """A new locked file in the folder of the target. Temporary files of the target without a lock are deleted."""
     stem = target.name.encode()[:LONGEST].decode(errors="ignore")
     places = [target.with_name(f".{stem}.{slot}.tmp") for slot in range(SLOTS)]
     for place in places:
@@ -86,11 +86,11 @@ def _open_temporary(target: Path, private: bool) -> tuple[Path, BinaryIO]:
         file = _create(place, target, 0o600 if private else 0o666)
         if file is not None:
             return place, file
-    raise OSError(f"{target} is being written by {SLOTS} processes already. Wait until they have finished.")
+    raise OSError(f"{target} is being written by {SLOTS} processes. Wait until they have finished.")
 
 
 def _create(place: Path, target: Path, mode: int) -> BinaryIO | None:
-    """The file, or None if another process has it. A cleaner may come between making and locking: then once more."""
+    """The new file, or None if it exists. Retries if another process deletes it before it is locked."""
     while True:
         try:
             handle = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
@@ -113,14 +113,14 @@ def _delete_abandoned(place: Path) -> None:
             place.unlink()
 
 
-# Cells that a spreadsheet would run: text that begins like a formula is preceded by an apostrophe, numbers are not.
+# Text that a spreadsheet would run as a formula gets an apostrophe in front; numbers do not.
 
 FORMULA = r"^[=+\-@\t\r]"
-NUMBER = r"^[+-]?([\d.,]*\d[\d.,]*([eE][+-]?\d+)?|inf|infinity|nan)$"  # Python and Arrow both read these two
+NUMBER = r"^[+-]?([\d.,]*\d[\d.,]*([eE][+-]?\d+)?|inf|infinity|nan)$"  # syntax that both Python and Arrow support
 
 
 def guard_cell(cell: str) -> str:
-    """The cell as it may stand in a CSV file that somebody opens in a spreadsheet.
+    """The cell, with an apostrophe in front if a spreadsheet would read it as a formula.
 
     >>> [guard_cell(cell) for cell in ("=1+1", "-5.3", "+1e-3", "@SUM(A1)", "a=b", "")]
     ["'=1+1", '-5.3', '+1e-3', "'@SUM(A1)", 'a=b', '']
@@ -129,7 +129,7 @@ def guard_cell(cell: str) -> str:
 
 
 def guard_table(table: Any, numbers: Sequence[bool] | None = None) -> Any:
-    """The same for the text columns of an Arrow table, but for those of which it is known that they hold numbers."""
+    """The same for the text columns of an Arrow table, except those marked in `numbers`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -78,7 +78,7 @@ class _Scales:
         return cls(mean * unit, np.where(varies, wide, np.inf))
 
     def cells(self, per_deviation: int, rng: np.random.Generator) -> Callable[[AnyArray, AnyArray], AnyArray]:
-        """A function that numbers the bins. Edges have a random shift, so that values such as 0 and 1 are not on one."""
+        """A function that numbers the bins. Edges are shifted at random, so that common values are not on one."""
         shift = rng.uniform(size=len(self.mean))
 
         def number(values: AnyArray, columns: AnyArray) -> AnyArray:

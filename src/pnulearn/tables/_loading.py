@@ -36,9 +36,9 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
         A fitted model. A pipeline may hold one of our classifiers and what scikit-learn has for scaling, encoding,
         imputing, text and projections; functions and other classes cannot be saved.
     path : str or Path
-        The file. One that holds a model is replaced.
+        The file. An existing model file is replaced.
     overwrite : bool
-        Replace a file that holds anything else, too.
+        Replace any other existing file, too.
 
     Examples
     --------

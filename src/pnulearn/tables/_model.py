@@ -122,9 +122,9 @@ class TableModel:
         Parameters
         ----------
         path : str or Path
-            The file. One that holds a model is replaced.
+            The file. An existing model file is replaced.
         overwrite : bool
-            Replace a file that holds anything else, too.
+            Replace any other existing file, too.
         """
         check_outputs(Output(path, MODEL), overwrite=overwrite)
         self.refuse_broken()
