@@ -49,7 +49,7 @@ def spoilt(value, row=3, column=1, kind=float):
         (pa.table({"a": ["x"] * 40}), "'a'.*not numeric.*string"),
         (pa.table({"a": [1.0, None] * 20}), "row 1, column 'a'"),
         (X * 1e140, "row [0-9]+, column [0-2].*overflow"),
-        (X * 1e-160, "vanish: rescale"),
+        (X * 1e-160, "vanish.*Rescale"),
         ([[1, 2], [3]] * 20, "different lengths"),
         ("words", "2D array.*got X of type str"),
         (None, "2D array.*got X of type NoneType"),
@@ -101,7 +101,7 @@ def test_boolean_columns_are_fine():
         ({"alpha": 1e-300}, "alpha must be a number or several between 1e-75 and .*got 1e-300"),
         ({"bandwidth": [1, 1e-300]}, r"bandwidth must be .* between 1e-75 and .*got \[1, 1e-300\]"),
         ({"bandwidth": 1e300}, r"bandwidth must be .* between 1e-75 and 1e\+75, got 1e\+300"),
-        ({"unlabeled": 1.0, "pos_label": 1.0}, "cannot be a class"),
+        ({"unlabeled": 1.0, "pos_label": 1.0}, "must differ"),
     ],
     ids=str,
 )
@@ -121,9 +121,9 @@ def test_priors_that_are_no_shares(prior):
     [
         (-np.ones(40), r"sample_weight\[0\] is -1"),
         (np.zeros(40), "zero for every row"),
-        (np.ones(39), r"\(40,\) is needed"),
+        (np.ones(39), r"must have shape \(40,\)"),
         (np.full(40, np.nan), "sample_weight contains NaN"),
-        (np.full(40, 1e-300), r"sample_weight\[0\] is 1e-300.*divide them"),
+        (np.full(40, 1e-300), r"sample_weight\[0\] is 1e-300.*divide all of them"),
         (np.full(40, 1e300), r"sample_weight\[0\] is 1e\+300"),
         (np.ma.masked_array(np.ones(40), np.arange(40) == 7), "sample_weight is a masked array.*row 7"),
     ],
@@ -187,7 +187,7 @@ def test_masked_labels_are_missing_labels():
 
 
 def test_whole_numbers_that_lose_digits_are_told():
-    with pytest.warns(UserWarning, match=r"beyond 2\*\*53"):
+    with pytest.warns(UserWarning, match=r"above 2\*\*53"):
         PNUClassifier(prior=0.5).fit((X * 2**58).astype(np.int64), Y)
 
 

@@ -89,7 +89,7 @@ def test_an_own_network_is_handed_over_again(tmp_path):
 def test_what_is_no_network_is_refused(fitted, tmp_path):
     other = PNUClassifier(kernel="linear", prior=0.3, mix=0.5, alpha=0.1, random_state=0).fit(X, Y)
     other.save(tmp_path / "other.pnu")
-    with pytest.raises(ModelFileError, match="holds a PNUClassifier, not a PNUNetClassifier"):
+    with pytest.raises(ModelFileError, match="contains a PNUClassifier, not a PNUNetClassifier"):
         PNUNetClassifier.load(tmp_path / "other.pnu")
     (tmp_path / "notes.txt").write_text("do not lose me")
     with pytest.raises(FileExistsError, match="something else"):
@@ -105,10 +105,10 @@ def test_what_is_no_network_is_refused(fitted, tmp_path):
         (lambda c: c["parameters"].update(network=["5", 4]), "whole number"),
         (lambda c: c["weights"][0].pop("0.bias"), "Missing key"),
         (lambda c: c["weights"][0].update({"0.bias": np.full(5, np.nan, np.float32)}), "not finite"),
-        (lambda c: c["weights"][0].update({"0.bias": "text"}), "no array of numbers"),
-        (lambda c: c["weights"].clear(), "holds no network"),
+        (lambda c: c["weights"][0].update({"0.bias": "text"}), "not an array of numbers"),
+        (lambda c: c["weights"].clear(), "contains no network"),
         (lambda c: c["learnt"].update(classes_=np.array([1, 1])), "classes_ are not two"),
-        (lambda c: c["learnt"].update(prior_=2.0), "prior_ is no share"),
+        (lambda c: c["learnt"].update(prior_=2.0), "prior_ is not between 0 and 1"),
         (lambda c: c["learnt"].update(n_features_in_=-1), "n_features_in_"),
         (lambda c: c["learnt"].update(calibration_=np.zeros(3)), "calibration_"),
         (lambda c: c["learnt"].pop("risk_"), "risk_"),

@@ -262,7 +262,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was():
         ({"cv": 1}, ValueError, "cv must be between 2"),
         ({"cv": "five"}, TypeError, "cv must be a number of folds"),
         ({"verbose": "much"}, TypeError, "verbose must be"),
-        ({"batch_size": 2}, ValueError, "less than one row of each of 3 groups"),
+        ({"batch_size": 2}, ValueError, "batch_size must be at least 3"),
         ({"device": "abacus"}, ValueError, "device='abacus' cannot be used here.*Pass device='cpu'"),
         ({"prior": 30}, ValueError, r"Did you mean 0\.3"),
         ({"learning_rate": 1e30, "loss": "squared"}, ValueError, "no longer gives finite numbers.*learning_rate"),
@@ -311,4 +311,4 @@ class TestWatch:
         watch, odd = self.watch(), np.arange(N) // 2 % 2 == 1
         watch.add(np.where(odd, 2.0, -1.0) * self.SIDE)
         watch.add(np.where(odd, -1.0, 2.0) * self.SIDE)
-        assert_allclose(watch.judged(), -1.0 * self.SIDE)
+        assert_allclose(watch.cross_validated_scores(), -1.0 * self.SIDE)

@@ -259,7 +259,7 @@ class ArrayBatch:
         if y is not None and not isinstance(y, np.ndarray):
             y = np.array(y.to_list() if hasattr(y, "to_list") else list(y), dtype=object)
         if y is not None and len(y) != len(X):
-            raise ValueError(f"X has {len(X)} rows and y has {len(y)}. Both must have the same number.")
+            raise ValueError(f"X has {len(X)} rows and y has {len(y)}. The numbers must agree.")
         return cls(X, y)
 
     def __len__(self) -> int:

@@ -1,8 +1,8 @@
-"""Margin losses, each with the facts that decide how it can be trained.
+"""Margin losses, with the properties that determine how they are trained.
 
-A loss is a function of the margin m = y g(x). It states what is true of it, and everything else follows:
-the risks need nothing but values, a solver is chosen by `quadratic`, `smooth`, `kinks` and `gap`, probabilities by
-`link`, and the theory reads `lipschitz` and `zero_one_factor`.
+A loss is a function of the margin m = y g(x). Risks use its values. A solver is chosen by `quadratic`, `smooth`,
+`kinks` and `gap`, probabilities are computed according to `link`, and the theory uses `lipschitz` and
+`zero_one_factor`.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ Link = Literal["identity", "logit"]
 
 
 class Loss(ABC):
-    """A margin loss ℓ(m) and the facts it declares.
+    """A margin loss ℓ(m) and its properties.
 
     Attributes
     ----------
     gap
         "linear" if ℓ(m) − ℓ(−m) = −m (then every risk of a convex loss is convex), "constant" if ℓ(m) + ℓ(−m) = 1 (then
-        PNU and PUNU are one family), None otherwise.
+        PNU and PUNU are the same family), None otherwise.
     quadratic
         (a, b, c) if ℓ(m) = a m² + b m + c, else None.
     kinks
-        pairs (t, a) if ℓ(m) = Σ a max(0, t − m), from the greatest t down, else None.
+        pairs (t, a) in decreasing order of t if ℓ(m) = Σ a max(0, t − m), else None.
     link
-        what the score of least expected loss says of P = P(+|x): "identity" if it is 2P − 1, "logit" if it is the
-        log-odds, None if it tells no more than the order of rows (probabilities are then fitted).
+        relation between P = P(+|x) and the score of least expected loss: "identity" if the score is 2P − 1, "logit" if
+        it is the log-odds, None otherwise (probabilities are then calibrated).
     convex, smooth
         whether ℓ is convex; whether ℓ′ is continuous.
     lipschitz
-        the smallest L such that ℓ changes by at most L times the change of the margin, or None.
+        the Lipschitz constant of ℓ, or None.
     zero_one_factor
         the smallest c with zero-one loss ≤ c ℓ, or None.
     """
@@ -79,12 +79,12 @@ class Loss(ABC):
 
     @property
     def trainable(self) -> bool:
-        """Whether some solver fits it."""
+        """Whether there is a solver for this loss."""
         return bool(self.quadratic or self.smooth or self.kinks)
 
     @property
     def one_pass(self) -> bool:
-        """Whether sums over rows are all that training needs, as for (1 − m)² / 4 up to a constant."""
+        """Whether training needs only sums over rows, as for (1 − m)² / 4 up to a constant."""
         return self.quadratic is not None and self.quadratic[:2] == (1 / 4, -1 / 2)
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ def _sigmoid(margin: AnyArray) -> AnyArray:
 
 
 class ZeroOne(Loss):
-    """(1 − sign m) / 2: one for an error, a half on the boundary.
+    """(1 − sign m) / 2: 1 for an error, 1/2 on the boundary.
 
     >>> ZeroOne()([-2.0, 0.0, 2.0]).tolist()
     [1.0, 0.5, 0.0]
@@ -145,7 +145,7 @@ class Squared(Loss):
 
 
 class Logistic(Loss):
-    """log(1 + exp(−m)). Smooth, convex, and its scores are log-odds under the population prior."""
+    """log(1 + exp(−m)). Smooth and convex; its scores are log-odds under the population's class prior."""
 
     name, gap, link, convex, smooth = "logistic", "linear", "logit", True, True
     lipschitz, zero_one_factor = 1.0, 1 / np.log(2)
@@ -162,7 +162,7 @@ class Logistic(Loss):
 
 
 class DoubleHinge(Loss):
-    """max(−m, max(0, (1 − m) / 2)): the hinge-like loss whose PU risk stays convex."""
+    """max(−m, max(0, (1 − m) / 2)): a piecewise linear loss whose PU risk is convex."""
 
     name, gap, convex, lipschitz, zero_one_factor = "double_hinge", "linear", True, 1.0, 2.0
     kinks = ((1.0, 1 / 2), (-1.0, 1 / 2))
@@ -178,7 +178,7 @@ class DoubleHinge(Loss):
 
 
 class Hyperbolic(Loss):
-    """(√(1 + m²) − m) / 2: a smooth double hinge, linear on both sides and solved by Newton's method.
+    """(√(1 + m²) − m) / 2: a smooth double hinge, asymptotically linear and solved by Newton's method.
 
     >>> Hyperbolic()([-0.75, 0.0, 0.75]).tolist()
     [1.0, 0.5, 0.25]
@@ -188,7 +188,7 @@ class Hyperbolic(Loss):
 
     def __call__(self, margin: ArrayLike) -> AnyArray:
         side: AnyArray = np.abs(margin)
-        short: AnyArray = 1 / (np.hypot(1, side) + side) / 2  # √(1 + m²) − m of large m would cancel
+        short: AnyArray = 1 / (np.hypot(1, side) + side) / 2  # avoids cancellation in √(1 + m²) − m
         return np.where(np.less(margin, 0), short + side, short)
 
     def derivative(self, margin: ArrayLike) -> AnyArray:
@@ -199,7 +199,7 @@ class Hyperbolic(Loss):
 
 
 class Ramp(Loss):
-    """max(0, min(2, 1 − m)) / 2: bounded, so a few wrong labels cannot dominate.
+    """max(0, min(2, 1 − m)) / 2: bounded, hence robust to a few wrong labels.
 
     >>> Ramp()([-3.0, 0.0, 3.0]).tolist()
     [1.0, 0.5, 0.0]
@@ -217,7 +217,7 @@ class Ramp(Loss):
 
 
 class Sigmoid(Loss):
-    """1 / (1 + exp(m)): the smooth relative of the ramp."""
+    """1 / (1 + exp(m)): a smooth version of the ramp loss."""
 
     name, gap, smooth, lipschitz, zero_one_factor = "sigmoid", "constant", True, 0.25, 2.0
 
@@ -234,7 +234,7 @@ class Sigmoid(Loss):
 
 
 class TruncatedSquared(Loss):
-    """(1 − m)² / 4 between 0 and 1, then flat: the bounded loss of Theorem 2, for evaluation only."""
+    """(1 − m)² / 4 with m clipped to [0, 1]: the bounded loss of Theorem 2, for evaluation only."""
 
     name, lipschitz, zero_one_factor = "truncated_squared", 0.5, 4.0
 
@@ -263,7 +263,7 @@ LOSSES: dict[str, Loss] = {
 
 
 def trainable() -> str:
-    """The names that `PNUClassifier(loss=...)` takes, for messages."""
+    """The names that `PNUClassifier(loss=...)` accepts, for messages."""
     return ", ".join(repr(name) for name, loss in LOSSES.items() if loss.trainable)
 
 
@@ -273,7 +273,7 @@ def as_loss(loss: str | Loss) -> Loss:
     Parameters
     ----------
     loss : str or Loss
-        Name of a loss, or a `Loss`, which is returned as it is.
+        Name of a loss, or a `Loss`, which is returned unchanged.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Risks as tables of six weights: rows P, N, U; columns loss of g, loss of −g.
 
-Every risk of the paper is such a table, so the training objective, the validation score, the variance formula
-and the PyTorch loss all read the same numbers.
+Every risk of the paper is such a table. The training objective, the validation risk, the variance formula and the
+PyTorch loss all use it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ NOTHING = (0.0, 0.0)
 
 @dataclass(frozen=True)
 class Risk:
-    """Σ over samples c in {P, N, U} of  c[0] E_c[ℓ(g)] + c[1] E_c[ℓ(−g)].
+    """The risk Σ over samples c in {P, N, U} of  c[0] E_c[ℓ(g)] + c[1] E_c[ℓ(−g)].
 
-    Risks add and scale, and print as their formula:
+    Risks can be added and multiplied by a number. They print as their formula:
 
     >>> print(0.5 * pn(prior=0.4) + 0.5 * pu(prior=0.4))
     0.4 E_P[ℓ(g)] − 0.2 E_P[ℓ(−g)] + 0.3 E_N[ℓ(−g)] + 0.5 E_U[ℓ(−g)]
@@ -47,7 +47,7 @@ class Risk:
         return _from_table(factor * self.table)
 
     def at_costs(self, costs: tuple[float, float]) -> Risk:
-        """The losses of positive rows, ℓ(g), and of negative ones, ℓ(−g), weighted by what errors on them cost.
+        """The risk with ℓ(g), the loss of positives, and ℓ(−g), that of negatives, multiplied by their costs.
 
         >>> print(pn(prior=0.3).at_costs((5.0, 1.0)))
         1.5 E_P[ℓ(g)] + 0.7 E_N[ℓ(−g)]
@@ -81,7 +81,7 @@ def pn(prior: SupportsFloat) -> Risk:
 
 
 def pu(prior: SupportsFloat) -> Risk:
-    """PU risk: the N term is read off U, since (1 − θ) N = U − θ P.
+    """PU risk: the N term is replaced, since (1 − θ) N = U − θ P.
 
     >>> print(pu(prior=0.3))
     0.3 E_P[ℓ(g)] − 0.3 E_P[ℓ(−g)] + 1 E_U[ℓ(−g)]
@@ -91,7 +91,7 @@ def pu(prior: SupportsFloat) -> Risk:
 
 
 def nu(prior: SupportsFloat) -> Risk:
-    """NU risk: the P term is read off U, since θ P = U − (1 − θ) N.
+    """NU risk: the P term is replaced, since θ P = U − (1 − θ) N.
 
     >>> print(nu(prior=0.3))
     − 0.7 E_N[ℓ(g)] + 0.7 E_N[ℓ(−g)] + 1 E_U[ℓ(g)]
@@ -129,7 +129,7 @@ def pnu(prior: SupportsFloat, eta: float) -> Risk:
 
 
 def pnu_table(prior: float, eta: float) -> FloatArray:
-    """The table of `pnu`, for a prior and a mix that were checked before.
+    """The table of `pnu`, for a prior and a mix that are valid.
 
     >>> pnu_table(0.5, 0.5).tolist()
     [[0.5, -0.25], [0.0, 0.25], [0.0, 0.5]]
@@ -142,15 +142,15 @@ def pnu_table(prior: float, eta: float) -> FloatArray:
 
 
 def _read_prior(prior: SupportsFloat) -> float:
-    """A share as a number; a `PriorEstimate` stands for the number that is used, as every risk is linear in it."""
+    """The prior as a number. A `PriorEstimate` is replaced by its value, since every risk is linear in the prior."""
     is_estimate = hasattr(prior, "__float__") and not isinstance(prior, Real | np.ndarray)
     return read_number("prior", float(prior) if is_estimate else prior, 0, 1)
 
 
 def empirical_risk(risk: Risk, loss: str | Loss, scores: Sequence[ArrayLike]) -> float:
-    """The risk with sample means for expectations; `scores` are g on P, on N and on U.
+    """The risk with expectations replaced by sample means; `scores` are g on P, on N and on U.
 
-    A sample that the table gives no weight may be empty.
+    Samples with zero weights may be empty.
 
     >>> round(empirical_risk(pu(0.5), "zero_one", ([1.0, -1.0], [], [1.0, -1.0, -1.0, -1.0])), 3)
     0.25
@@ -162,6 +162,6 @@ def empirical_risk(risk: Risk, loss: str | Loss, scores: Sequence[ArrayLike]) ->
             continue
         g = np.asarray(g, dtype=float)
         if g.size == 0:
-            raise ValueError(f"This risk needs {name} rows and found none: {risk}.")
+            raise ValueError(f"This risk needs {name} rows, and there are none: {risk}.")
         total += float(weights[0] * loss(g).mean() + weights[1] * loss(-g).mean())
     return total

@@ -1,6 +1,6 @@
-"""What the theory says before anything is minimised: error bounds, variances, and the mixes that make them small.
+"""Theory of the paper: error bounds, variances of risks, and the mixes that minimise the variance.
 
-Theorems 1 and 2 are `error_bound`, Theorems 3 and 4 are `Psi`, for a limited number of unlabelled rows too.
+Theorems 1 and 2 are `error_bound`. Theorems 3 and 4 are `Psi`, extended to a finite number of unlabelled rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pnulearn._numbers import read_number
 from pnulearn.losses import LOSSES
 from pnulearn.risks import Risk, pnu_table
 
-# samples whose deviations are bounded at once
+# number of deviations that are bounded simultaneously
 BOUNDED_LOSSES = {"ramp": 3, "truncated_squared": 4}
 
 
@@ -31,10 +31,10 @@ def error_bound(
     radius: float,
     delta: float = 0.05,
 ) -> float:
-    """Upper bound on the error rate, true for all models of that radius at once with probability 1 − δ.
+    """Upper bound on the error rate that holds uniformly for all models of that radius with probability 1 − δ.
 
     Theorem 1 (ramp):  2 R̂ + (2 C_w C_φ + √(2 ln(3/δ))) χ;  Theorem 2 (truncated squared):  4 R̂ + (4 C_w C_φ +
-    √(2 ln(4/δ))) χ;  χ = Σ c_s / √n_s, where c_s is read off the risk's table.
+    √(2 ln(4/δ))) χ;  χ = Σ c_s / √n_s, where c_s follows from the weights of the risk (see `confidence_term`).
 
     >>> from pnulearn.risks import pnu
     >>> round(error_bound(0.05, pnu(0.3, 0.5), (1000, 1000, 10_000), radius=2), 3)
@@ -42,9 +42,12 @@ def error_bound(
 
     Parameters
     ----------
-    empirical : the empirical risk of that table and that loss, or of the squared loss in place of the truncated one.
+    empirical : the empirical value of this risk with this loss, or with the squared instead of the truncated loss.
+    risk : the risk, e.g. `risks.pnu(0.3, 0.5)`.
     sizes : n_P, n_N, n_U.
+    loss : "ramp" or "truncated_squared".
     radius : C_w C_φ, a bound on |w| times one on |φ(x)|; √b bounds |φ(x)| for b Gaussian basis functions.
+    delta : probability that the bound does not hold.
     """
     read_number("delta", delta, 0, 1, ends=False)
     read_number("empirical", empirical)
@@ -59,11 +62,11 @@ def error_bound(
 
 
 def confidence_term(risk: Risk, sizes: Sequence[float], loss: str = "ramp") -> float:
-    """χ = Σ c_s / √n_s, how fast each sample pays.
+    """χ = Σ c_s / √n_s, the rate at which the bound decreases with the sample sizes.
 
-    For the ramp loss ℓ(−m) = 1 − ℓ(m), so the two weights of a sample act as one, c = |w − w′|. For the truncated
-    squared loss opposite weights act through the composite loss ℓ(m) − ℓ(−m), which has the same Lipschitz
-    constant as ℓ, and weights of one sign add up: c = max(|w|, |w′|, |w + w′|).
+    For the ramp loss ℓ(−m) = 1 − ℓ(m), so the weights of a sample combine to c = |w − w′|. For the truncated squared
+    loss, weights of opposite sign enter through the composite loss ℓ(m) − ℓ(−m), which has the same Lipschitz constant
+    as ℓ, and weights of the same sign add up: c = max(|w|, |w′|, |w + w′|).
     """
     sizes = _checked_sizes(sizes)
     first, second = risk.table.T
@@ -73,7 +76,7 @@ def confidence_term(risk: Risk, sizes: Sequence[float], loss: str = "ramp") -> f
 
 
 def pu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabeled: float) -> float:
-    """α_PU,PN = (θ/√n_P + 1/√n_U) / ((1 − θ)/√n_N) of Niu et al. (2016); above 1, PN promises more than PU.
+    """α_PU,PN = (θ/√n_P + 1/√n_U) / ((1 − θ)/√n_N) of Niu et al. (2016); above 1, PN has the smaller bound.
 
     >>> round(pu_against_pn(0.3, 10, 10, 1000), 2)
     0.57
@@ -84,7 +87,7 @@ def pu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabele
 
 
 def nu_against_pn(prior: float, n_positive: float, n_negative: float, n_unlabeled: float) -> float:
-    """α_NU,PN = ((1 − θ)/√n_N + 1/√n_U) / (θ/√n_P); above 1, PN promises more than NU."""
+    """α_NU,PN = ((1 − θ)/√n_N + 1/√n_U) / (θ/√n_P); above 1, PN has the smaller bound."""
     read_number("prior", prior, 0, 1, ends=False)
     _refuse_no_rows(n_positive=n_positive, n_negative=n_negative, n_unlabeled=n_unlabeled)
     return pu_against_pn(1 - prior, n_negative, n_positive, n_unlabeled)
@@ -96,7 +99,7 @@ def least_variance_mix(positive: Any, negative: Any, unlabeled: Any = 0.0) -> An
 
 
 def forced_mix(n_positive: float, n_negative: float, n_unlabeled: float) -> float | None:
-    """The mix that a missing sample leaves: PN without U, PU without N, NU without P; None if all have rows.
+    """The only possible mix if a sample is missing: PN without U, PU without N, NU without P; None if none is missing.
 
     >>> forced_mix(5, 5, 0), forced_mix(5, 0, 9), forced_mix(0, 5, 9), forced_mix(5, 5, 9)
     (0.0, 1.0, -1.0, None)
@@ -112,8 +115,8 @@ def forced_mix(n_positive: float, n_negative: float, n_unlabeled: float) -> floa
 class Psi:
     """Variances of the three terms of a risk with a symmetric loss, ℓ(m) + ℓ(−m) = 1 (zero-one, ramp, sigmoid).
 
-    ψ_P = θ² Var_P[ℓ(g)] / n_P,  ψ_N = (1 − θ)² Var_N[ℓ(−g)] / n_N,  ψ_U = Var_U[ℓ(−g)] / n_U; unlimited U is ψ_U = 0.
-    PUNU at γ is PNU at η = 1 − 2 γ, so one formula serves both.
+    ψ_P = θ² Var_P[ℓ(g)] / n_P,  ψ_N = (1 − θ)² Var_N[ℓ(−g)] / n_N,  ψ_U = Var_U[ℓ(−g)] / n_U; ψ_U = 0 for infinite U.
+    PUNU at γ equals PNU at η = 1 − 2 γ, so the formulas apply to both.
 
     >>> psi = Psi.of_rates(0.2, 0.25, prior=0.3, sizes=(10, 10, 100))
     >>> round(psi.best_mix, 3), round(psi.ratio(psi.best_mix), 3)
@@ -128,7 +131,7 @@ class Psi:
     def of_rates(
         cls, false_negative_rate: float, false_positive_rate: float, *, prior: float, sizes: Sequence[float]
     ) -> Psi:
-        """ψ of the zero-one loss, from the two error rates of a classifier; a missing sample gives infinity."""
+        """ψ of the zero-one loss, from the two error rates of a classifier; infinite for a missing sample."""
         said_positive = prior * (1 - false_negative_rate) + (1 - prior) * false_positive_rate
         rates = np.array([false_negative_rate, false_positive_rate, said_positive])
         spread = np.array([prior**2, (1 - prior) ** 2, 1.0]) * rates * (1 - rates)
@@ -141,7 +144,7 @@ class Psi:
 
     @property
     def best_mix(self) -> float:
-        """η* = (ψ_N − ψ_P) / (ψ_P + ψ_N + ψ_U), the PNU mix of least variance; 0 if nothing varies."""
+        """η* = (ψ_N − ψ_P) / (ψ_P + ψ_N + ψ_U), the PNU mix of least variance; 0 if all variances are 0."""
         forced = forced_mix(self.positive < inf, self.negative < inf, self.unlabeled < inf)
         if forced is not None:
             return forced
@@ -149,7 +152,7 @@ class Psi:
 
     @property
     def best_punu_mix(self) -> float:
-        """γ* = (1 − η*) / 2; with unlimited U it is ψ_P / (ψ_P + ψ_N), Theorem 3."""
+        """γ* = (1 − η*) / 2; with infinite U it is ψ_P / (ψ_P + ψ_N), Theorem 3."""
         return (1 - self.best_mix) / 2
 
     def variance(self, mix: float) -> float:
@@ -159,7 +162,7 @@ class Psi:
         return sum(w * psi for w, psi in zip(weights, parts, strict=True) if w)
 
     def ratio(self, mix: float) -> float:
-        """Variance of the PNU risk over that of the PN risk."""
+        """Variance of the PNU risk divided by that of the PN risk."""
         return self.variance(mix) / self.labeled
 
 
@@ -175,10 +178,10 @@ def helpful_mixes(psi: Psi) -> tuple[float, float]:
 
 
 def unlabeled_to_help(psi: Psi, n_unlabeled: float, mix: float) -> float:
-    """Number of unlabelled rows beyond which PNU at that fixed mix has less variance than PN; may be infinite.
+    """Number of unlabelled rows above which PNU at that fixed mix has less variance than PN; may be infinite.
 
-    `psi.unlabeled` belongs to `n_unlabeled` rows. At the paper's mix, (ψ_N − ψ_P)/(ψ_N + ψ_P), this is
-    Var_U / (ψ_P + ψ_N); the finite-sample mix helps with any number.
+    `psi.unlabeled` is the value for `n_unlabeled` rows. At the paper's mix, (ψ_N − ψ_P)/(ψ_N + ψ_P), the result is
+    Var_U / (ψ_P + ψ_N). The finite-sample mix reduces the variance for any number of rows.
 
     >>> psi = Psi.of_rates(0.2, 0.25, prior=0.3, sizes=(10, 10, 1))
     >>> round(unlabeled_to_help(psi, 1, Psi(psi.positive, psi.negative).best_mix), 1)
@@ -189,15 +192,15 @@ def unlabeled_to_help(psi: Psi, n_unlabeled: float, mix: float) -> float:
 
 
 def unlabeled_enough(psi: Psi, n_unlabeled: float, share: float = 0.9) -> float:
-    """Number of unlabelled rows that bring that share of all the variance reduction U could ever bring.
+    """Number of unlabelled rows that give this share of the variance reduction with infinite U.
 
-    With the finite-sample mix the reduction is (ψ_N − ψ_P)² / (ψ_P + ψ_N + ψ_U).
+    With the finite-sample mix, the reduction is (ψ_N − ψ_P)² / (ψ_P + ψ_N + ψ_U).
     """
     return share / (1 - share) * psi.unlabeled * n_unlabeled / psi.labeled
 
 
 def heuristic_mix(prior: float, n_positive: float, n_negative: float) -> float:
-    """The mix of least variance if P and N losses vary equally and U is unlimited; it needs no scores.
+    """The mix of least variance if losses have the same variance on P and N, and U is infinite; it needs no scores.
 
     η = (ψ_N − ψ_P) / (ψ_N + ψ_P) with ψ_P = θ² / n_P and ψ_N = (1 − θ)² / n_N.
 
@@ -210,23 +213,23 @@ def heuristic_mix(prior: float, n_positive: float, n_negative: float) -> float:
 
 
 def _refuse_no_rows(**sizes: Any) -> None:
-    """Sizes need not be whole, effective ones are not; only U may be unlimited."""
+    """Raise a ValueError unless sizes are positive. They need not be integers; only U may be infinite."""
     for name, size in sizes.items():
         if name != "n_unlabeled" or size != inf:
             read_number(name, size, 0, ends=False)
 
 
 def _checked_sizes(sizes: Any) -> tuple[float, ...]:
-    """n_P, n_N and n_U, of which some may be 0."""
+    """Validated n_P, n_N and n_U, some of which may be 0."""
     if not isinstance(sizes, Sequence | np.ndarray) or len(sizes) != 3:
-        raise ValueError(f"sizes are three numbers of rows, of P, N and U, got {sizes!r}.")
+        raise ValueError(f"sizes must be three numbers of rows (of P, N and U), got {sizes!r}.")
     return tuple(read_number(f"sizes[{place}]", size, 0) for place, size in enumerate(sizes))
 
 
 def risk_variance(risk: Risk, covariance: AnyArray) -> float:
     """Variance of an empirical risk, for any loss: Σ over samples s of  w_s′ Σ_s w_s, with w_s the risk's weights.
 
-    `covariance` has shape (3, 2, 2): on P, N and U, that of the mean losses of g and of −g.
+    `covariance` has shape (3, 2, 2): the covariances of the mean losses of g and −g on P, N and U.
     """
     return _variance(risk.table, covariance)
 
@@ -236,9 +239,9 @@ def _variance(table: AnyArray, covariance: AnyArray) -> float:
 
 
 def prior_slope(mix: float, means: AnyArray) -> float:
-    """How fast the PNU risk changes with the prior that it is written in, given the mean losses (3, 2) of g and −g.
+    """Derivative of the PNU risk with respect to the prior, given the mean losses (3, 2) of g and −g.
 
-    Every risk is linear in the prior. For the zero-one loss this is (FNR − FPR) + η (FNR + FPR − 1).
+    Every risk is linear in the prior. For the zero-one loss the derivative is (FNR − FPR) + η (FNR + FPR − 1).
 
     >>> fnr, fpr, called = 0.3, 0.1, 0.4
     >>> means = np.array([[fnr, 1 - fnr], [1 - fpr, fpr], [1 - called, called]])
@@ -251,8 +254,8 @@ def prior_slope(mix: float, means: AnyArray) -> float:
 def best_mix(prior: float, covariance: AnyArray, prior_sd: float = 0.0, means: AnyArray | None = None) -> float:
     """The mix in [−1, 1] whose PNU risk has the least variance, for any loss and any number of rows.
 
-    A prior that is known up to a standard deviation adds (prior_sd × slope)², for which mean losses (3, 2) are needed.
-    On either side of 0 the variance is a parabola in the mix; the lower of the two clipped minima is taken.
+    An uncertain prior adds (prior_sd × slope)², which needs the mean losses (3, 2). The variance is a parabola in the
+    mix on either side of 0; the result is the lower of the two clipped minima.
     """
     read_number("prior", prior, 0, 1)
     means = np.zeros((3, 2)) if means is None else means
@@ -268,7 +271,7 @@ def best_mix(prior: float, covariance: AnyArray, prior_sd: float = 0.0, means: A
 def best_share(base: Risk, other: Risk, covariance: AnyArray, drifts: tuple[float, float] = (0.0, 0.0)) -> float:
     """γ in [0, 1] of least variance in (1 − γ) base + γ other: PNPU, PNNU or PUNU, for any loss.
 
-    `drifts` is one more error that both risks share, with these standard deviations and signs.
+    `drifts` are the signed standard deviations of one more error, which is perfectly correlated between both risks.
     """
     return _best_share(base.table, other.table, covariance, drifts)
 

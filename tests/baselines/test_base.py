@@ -204,7 +204,7 @@ def test_one_class_is_refused_with_a_way_out(model):
 
 @every(FIXED)
 def test_half_a_held_out_set_is_refused(model):
-    with pytest.raises(ValueError, match="pass both or neither"):
+    with pytest.raises(ValueError, match="Pass both X_val and y_val"):
         clone(model).fit(X, Y, X_val=X)
 
 

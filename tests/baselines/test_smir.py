@@ -112,7 +112,7 @@ def test_a_posterior_without_positive_mean_is_left_as_it_is(monkeypatch):
 
     monkeypatch.setattr(SmirPath, "factorize", upside_down)
     y = np.where(np.arange(N) < N_LABELED, TRUTH == 1, np.nan)
-    with pytest.warns(UserWarning, match="left unscaled"):
+    with pytest.warns(UserWarning, match="was not scaled"):
         model = SMIRClassifier(information=0.1, bandwidth=SIGMA, prior=0.3).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
 

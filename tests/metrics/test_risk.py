@@ -150,7 +150,7 @@ def test_a_missing_sample_leaves_the_risk_that_does_without(missing, risk):
         assert_allclose(estimate.value, empirical_risk(risk(PRIOR), "zero_one", scores))
         assert np.isfinite([estimate.stderr, estimate.low, estimate.high]).all()
     needed = 0.5 if missing == 1 else (-0.5 if missing == 0 else 0.5)
-    with pytest.raises(ValueError, match="rows and found none"):
+    with pytest.raises(ValueError, match="rows, and there are none"):
         estimate_risk(scores, PRIOR, needed)
 
 
@@ -206,7 +206,7 @@ def test_estimates_read_well():
         ({"y_score": [0.1, np.nan, 1, 2]}, "contains NaN"),
         ({"y_score": [[0.1, 0.9]] * 4}, r"shape \(4, 2\)"),
         ({"y_score": [1.0, 2.0]}, "inconsistent numbers"),
-        ({"y_true": [0, 1, 2, None]}, "y holds 3"),
+        ({"y_true": [0, 1, 2, None]}, "y has 3"),
         ({"y_true": [None] * 4}, "no labelled row"),
         ({"sample_weight": [1, -1, 1, 1]}, "negative"),
     ],

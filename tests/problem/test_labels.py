@@ -87,7 +87,7 @@ def test_a_lone_class_implies_the_other(y, pos_label, classes, code):
         (["a", 1, None], {}, "mixes strings"),
         ([0, 1], {"pos_label": 2}, "not among the labels"),
         ([0, 1, 2], {"pos_label": 2}, "two classes"),
-        ([0, 1], {"pos_label": 1, "unlabeled": 1}, "cannot be a class"),
+        ([0, 1], {"pos_label": 1, "unlabeled": 1}, "must differ"),
         (None, {}, "requires y"),
         ([3, 1], {"classes": np.array([0, 1])}, r"\[3\].*not among the classes"),
     ],

@@ -94,7 +94,7 @@ def decode_labels(
     return Labels(classes, codes)
 
 
-def refuse_more_than_two(classes: ArrayLike, who: str = "y holds") -> None:
+def refuse_more_than_two(classes: ArrayLike, who: str = "y has") -> None:
     """Raise a ValueError if there are more than two classes."""
     names = np.asarray(classes).tolist()
     if len(names) > 2:

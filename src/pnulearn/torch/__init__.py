@@ -1,4 +1,4 @@
-"""Neural networks (extra `torch`): the risks as a loss, batches that hold P, N and U, and an estimator of both."""
+"""Neural networks (extra `torch`): PNU risks as losses, batches of P, N and U, and a classifier that uses both."""
 
 from pnulearn._extras import import_extra
 

@@ -14,13 +14,13 @@ from pnulearn._problem.labels import UNLABELED, decode_labels, refuse_more_than_
 from pnulearn.losses import Loss, as_loss
 from pnulearn.risks import Risk
 
-# Which group a row belongs to, as losses and batches read it.
+# Codes of the groups of rows.
 
 GROUPS = {"positive": 1, "negative": 0, "unlabeled": UNLABELED}  # codes in the order of a risk's rows
 
 
 def label_codes(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> torch.Tensor:
-    """The labels as the losses here read them: 1 positive, 0 negative, −1 unlabelled.
+    """Labels as codes for the losses of this module: 1 positive, 0 negative, −1 unlabelled.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def label_codes(y: ArrayLike, unlabeled: Any = None, pos_label: Any = None) -> t
     return torch.as_tensor(labels.codes)
 
 
-# The risks as a loss for neural networks, unbiased or non-negative.
+# Unbiased and non-negative risks.
 
 MarginLoss = Callable[[torch.Tensor], torch.Tensor]
 
 
 class PNULoss(torch.nn.Module):
-    """A risk as a loss of the scores g of one batch: loss(scores, codes) is differentiable in the scores.
+    """A risk as a PyTorch loss: loss(scores, codes) of one batch, differentiable in the scores.
 
     Parameters
     ----------
@@ -56,13 +56,14 @@ class PNULoss(torch.nn.Module):
     loss : str, Loss or function
         A name or `Loss` of `pnulearn.losses`, or a function of a tensor of margins.
     nonnegative : bool or "abs"
-        False is the unbiased risk. True is nnPU's rule: r counts as max(r, −tolerance u), and below that the step is
-        along −step_back ∇r, with the supervised part of the risk kept and the rest left out. "abs" counts r without
-        its sign.
+        False is the unbiased risk. True is the nnPU rule (Kiryo et al., 2017): r, the part of the risk that is
+        estimated from U for one class, is replaced by max(r, −tolerance u), where u is the weight of U. If r is below
+        that, the gradient of this part is −step_back ∇r, the supervised part is kept and the rest is left out. "abs"
+        replaces r by |r|.
     tolerance : float
-        Kiryo's β.
+        β of Kiryo et al.
     step_back : float
-        Kiryo's γ.
+        γ of Kiryo et al.
 
     Examples
     --------
@@ -99,14 +100,14 @@ class PNULoss(torch.nn.Module):
         self._margin_loss = margin_loss(loss)
 
     def forward(self, scores: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
-        """The risk of one batch; with the non-negative rule, its gradient is the step to take.
+        """The risk of one batch. With the non-negative rule, its gradient is that of the corrected risk.
 
         Parameters
         ----------
         scores : tensor (rows,) or (rows, 1)
             g(x), positive for the positive class.
         codes : tensor (rows,)
-            1 positive, 0 negative, −1 unlabelled, as `label_codes` gives them.
+            1 positive, 0 negative, −1 unlabelled, as returned by `label_codes`.
         """
         means = self._means(_one_column(scores), codes)
         table = self.table.to(means)
@@ -117,7 +118,7 @@ class PNULoss(torch.nn.Module):
         return surrogate + (value - surrogate).detach()
 
     def extra_repr(self) -> str:
-        """What `print(loss)` shows between the brackets."""
+        """The text that `print(loss)` shows in parentheses."""
         return f"{self.risk}, loss={self.loss!r}, nonnegative={self.nonnegative!r}"
 
     def _means(self, g: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
@@ -130,8 +131,8 @@ class PNULoss(torch.nn.Module):
         return (member.T @ losses) / counts.clamp(min=1)[:, None]
 
     def _correct(self, table: torch.Tensor, means: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The non-negative risk, and the table whose gradient is the step."""
-        borrowed = table.clamp(max=0)  # what U holds of the other class, taken off again
+        """The value of the non-negative risk, and the table of weights that gives its gradient."""
+        borrowed = table.clamp(max=0)  # negative weights, which subtract the other class from U
         borrowed[2] = table[2]
         r = (borrowed * means).sum(dim=0)
         floor = -self.tolerance * table[2]
@@ -139,16 +140,17 @@ class PNULoss(torch.nn.Module):
             return ((table - borrowed) * means).sum() + r.abs().sum(), table - 2 * borrowed * (r < 0)
         below = r < floor
         value = ((table - borrowed) * means).sum() + torch.maximum(r, floor).sum()
-        # P's own loss pairs with the column that P is taken off from, and N's likewise: the columns change places.
+        # The supervised loss of P belongs to the column other than the one from which P is subtracted, as for N. Hence
+        # the columns are exchanged.
         left_out = (borrowed * below).flip(1)
         left_out[2] = 0
         return value, table + left_out - (1 + self.step_back) * borrowed * below
 
     def _require_groups(self, counts: list[float], codes: torch.Tensor, n_scores: int) -> None:
         if len(codes) != n_scores:
-            raise ValueError(f"{n_scores} scores came with {len(codes)} codes.")
+            raise ValueError(f"scores and codes must have the same length, got {n_scores} and {len(codes)}.")
         if sum(counts) != n_scores:
-            raise ValueError("codes must be 1, 0 and -1 (positive, negative, unlabelled): label_codes(y) makes them.")
+            raise ValueError("codes must be 1, 0 or -1 (positive, negative, unlabelled). Use label_codes(y).")
         for name, count, weights in zip(GROUPS, counts, self.risk.table, strict=True):
             if weights.any() and not count:
                 raise ValueError(
@@ -158,12 +160,12 @@ class PNULoss(torch.nn.Module):
 
 
 def margin_loss(loss: str | Loss | MarginLoss) -> MarginLoss:
-    """A loss as a function of tensors, from the facts it declares where they say it all.
+    """A loss as a function of a tensor of margins.
 
     Parameters
     ----------
     loss : str, Loss or function
-        A name or `Loss` of `pnulearn.losses`; a function of a tensor of margins stays what it is.
+        A name or `Loss` of `pnulearn.losses`; a function of a tensor of margins is returned unchanged.
 
     Examples
     --------
@@ -180,7 +182,9 @@ def margin_loss(loss: str | Loss | MarginLoss) -> MarginLoss:
         kinks = loss.kinks
         return lambda m: sum(a * functional.relu(t - m) for t, a in kinks)
     if loss.name not in _SMOOTH:
-        raise ValueError(f"The {loss.name} loss cannot train a network; a function of a tensor of margins can.")
+        raise ValueError(
+            f"The {loss.name} loss cannot train a network. Pass another loss, or a function of a tensor of margins."
+        )
     return _SMOOTH[loss.name]
 
 
@@ -200,7 +204,7 @@ def _one_column(scores: torch.Tensor) -> torch.Tensor:
 
 
 def _require_unbiased(risk: Risk) -> None:
-    """The rule needs to know what each column stands for: θ E_P[ℓ(g)] and (1 − θ) E_N[ℓ(−g)]."""
+    """Raise a ValueError unless the columns estimate θ E_P[ℓ(g)] and (1 − θ) E_N[ℓ(−g)], as the rule requires."""
     p, n, u = risk.table
     prior, rest = risk.table.sum(axis=0)
     if not np.allclose([*(p + prior * u), *(n + rest * u), prior + rest], [prior, 0, 0, rest, 1], atol=1e-9):

@@ -1,4 +1,4 @@
-"""What is trained and how: a network from sizes of layers or the user's own, an optimiser by name or as a function."""
+"""Networks and optimisers: built from layer sizes or names, or supplied by the user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 4096
 
 
 def build_network(network: Any, n_columns: int) -> torch.nn.Module:
-    """A new network with one output: from sizes of hidden layers, a copy of a module, or what a function makes.
+    """A new network with one output: from sizes of hidden layers, a copy of a module, or the result of a function.
 
     >>> build_network((20,), 3)
     Sequential(
@@ -48,16 +48,16 @@ def build_network(network: Any, n_columns: int) -> torch.nn.Module:
 
 
 def is_own(network: Any) -> bool:
-    """Whether it is a module or a function of the user's, which a model file cannot hold."""
+    """Whether the network is a module or a function of the user, which cannot be saved in a model file."""
     return isinstance(network, torch.nn.Module) or callable(network)
 
 
 def read_sizes(network: Any) -> tuple[int, ...]:
-    """Sizes of hidden layers; none make a linear model."""
+    """Validated sizes of hidden layers; without any, the model is linear."""
     if not isinstance(network, Sequence | np.ndarray) or isinstance(network, str):
         raise TypeError(
-            f"network must be sizes of hidden layers such as (100,), a torch.nn.Module, or a function that makes one "
-            f"for a number of columns, got {network!r}."
+            f"network must be sizes of hidden layers such as (100,), a torch.nn.Module, or a function from the number "
+            f"of columns to one, got {network!r}."
         )
     return tuple(read_count("each size in network", size) for size in network)
 
@@ -65,7 +65,7 @@ def read_sizes(network: Any) -> tuple[int, ...]:
 def make_optimizer(
     optimizer: Any, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """By name with these two numbers, or by a function of the parameters that knows its own."""
+    """An optimiser by name, with this learning rate and weight decay, or by a function of the parameters."""
     if isinstance(optimizer, str) and optimizer in OPTIMIZERS:
         return OPTIMIZERS[optimizer](parameters, lr=learning_rate, weight_decay=weight_decay)
     if not callable(optimizer):
@@ -80,7 +80,7 @@ def make_optimizer(
 
 
 def row_reader(X: Any, net: torch.nn.Module) -> Callable[[Any], torch.Tensor]:
-    """A function from row numbers to a tensor on the network's device, in its precision; only then are rows dense."""
+    """A function from row numbers to a tensor on the network's device, in its precision. Sparse rows become dense."""
     weight = next(net.parameters(), torch.zeros(0))
     options = {"dtype": weight.dtype if weight.is_floating_point() else torch.float32, "device": weight.device}
     if sparse.issparse(X):
@@ -90,7 +90,7 @@ def row_reader(X: Any, net: torch.nn.Module) -> Callable[[Any], torch.Tensor]:
 
 
 def score_rows(net: torch.nn.Module, X: Any) -> AnyArray:
-    """g(x) of all rows, as the network answers when it is not in training."""
+    """Scores g(x) of all rows, with the network in evaluation mode."""
     was_training = net.training
     net.eval()
     try:

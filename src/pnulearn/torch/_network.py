@@ -1,4 +1,4 @@
-"""A network as a scikit-learn classifier."""
+"""PNUNetClassifier: neural networks as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from pnulearn.torch._modules import score_rows
 from pnulearn.torch._saving import KIND, contents, load_model
 from pnulearn.torch._training import Trained, choose_mix, hold_out, make_recipe, refuse_impossible, train_networks
 
-# After training: the risk of what was learnt, its probabilities, and whether U contradicts the prior.
+# Results after training: risk, calibration, and whether held-out scores contradict the prior.
 
 
-def conclude(trained: Trained, rows: Samples, judged: Samples, prior: PriorEstimate, loss: Any) -> dict[str, Any]:
-    """Attributes of a fitted estimator, with their underscores."""
+def conclude(trained: Trained, rows: Samples, held_out: Samples, prior: PriorEstimate, loss: Any) -> dict[str, Any]:
+    """Attributes of the fitted estimator. `held_out` are the rows that were used for validation."""
 
     def final_scores(X: Any) -> AnyArray:
         return np.mean([score_rows(net, X) for net in trained.networks], axis=0)[None]
@@ -48,46 +48,44 @@ def conclude(trained: Trained, rows: Samples, judged: Samples, prior: PriorEstim
         if isinstance(loss, str | Loss):
             return learnt | {"calibration_": score_calibration(as_loss(loss), shown, rows, prior.shares)}
         return learnt | {"calibration_": _slope(shown, rows, prior)}
-    scores = trained.watch.judged()
+    scores = trained.watch.cross_validated_scores()
     learnt |= {"validation_scores_": scores, "validation_risks_": np.array(trained.watch.risks)}
-    learnt["risk_"] = judge_model(judged, scores[None], final_scores, prior)
-    learnt["prior_doubt_"] = doubt_prior(judged, scores, float(prior)) if prior.is_known else None
-    # Networks are surer of themselves than they should be, so not even a loss with a link is taken at its word.
-    return learnt | {"calibration_": _slope(scores[None], judged, prior)}
+    learnt["risk_"] = judge_model(held_out, scores[None], final_scores, prior)
+    learnt["prior_doubt_"] = doubt_prior(held_out, scores, float(prior)) if prior.is_known else None
+    # Networks are overconfident, so scores are calibrated even for losses with a link.
+    return learnt | {"calibration_": _slope(scores[None], held_out, prior)}
 
 
 def _slope(scores: AnyArray, rows: Samples, prior: PriorEstimate) -> AnyArray:
     return np.array([[fit_slope(scores, rows, prior.shares), 0.0]])
 
 
-# PNUNetClassifier: neural networks trained by a PNU risk, behind scikit-learn's interface.
-
-
 @parameters
 class PNUNetClassifier(PartiallyLabeledClassifier):
-    """Neural networks that learn from positive, negative and unlabelled rows by a PNU risk.
+    """Neural networks that minimise a PNU risk on positive, negative and unlabelled rows.
 
-    Rows are cut into `cv` parts, and a network is trained without each of them. After every epoch the parts that
-    networks have not seen are judged together by the PNU risk; training ends when that has been higher than at its
-    lowest by more than a standard error for `patience` epochs, and the networks of the best epoch answer with the mean
-    of their scores. Columns should have like scales: put `StandardScaler` in front.
+    Rows are split into `cv` folds, and one network is trained without each fold. After every epoch the PNU risk of all
+    held-out rows is computed. Training stops early when this risk has exceeded its minimum by more than a standard
+    error for `patience` epochs. The prediction is the mean score of the networks of the best epoch. Columns should have
+    similar scales: use `StandardScaler` first.
 
     Parameters
     ----------
     network : sequence of int, torch.nn.Module or function
-        Sizes of hidden layers with ReLU between them; or a module with one output, copied and trained on from the
-        weights that it has; or a function that makes a module for a number of columns.
+        Sizes of hidden layers with ReLU activations; or a module with one output, which is copied and trained from its
+        current weights; or a function from the number of columns to a module.
     risk : str
-        "pnu", "punu", "pn", "pu" or "nu". If a group of rows is missing, the risk that can do without it is used.
+        "pnu", "punu", "pn", "pu" or "nu". If the positive, negative or unlabelled rows are missing, a risk without them
+        is used.
     loss : str, Loss or function
         A loss of `pnulearn.losses`, or a function of a tensor of margins.
     prior : object
-        θ, the share of positives in the population, in all the forms that `PNUClassifier` takes.
+        θ, the share of positives in the population, in any form that `PNUClassifier` accepts.
     mix : float, optional
-        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; None takes the η at which the risk varies least if U is plenty,
-        from the prior and the numbers of labels, and γ = 0.5.
+        η in [−1, 1] for "pnu", γ in [0, 1] for "punu". None uses γ = 0.5, and the η of least variance for infinite U,
+        computed from the prior and the numbers of labels.
     nonnegative : bool or "abs"
-        Whether the part of the risk that is read off U is kept from falling below zero, as in `PNULoss`.
+        Whether the part of the risk that is estimated from U is kept non-negative, as in `PNULoss`.
     tolerance : float
         β of the non-negative rule.
     step_back : float
@@ -96,28 +94,28 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         "adam", "adamw" or "sgd" (momentum 0.9), or a function of the parameters that returns a torch optimiser, such as
         `functools.partial(torch.optim.RMSprop, lr=1e-3)`.
     learning_rate : float
-        Of a named optimiser.
+        Learning rate of a named optimiser.
     weight_decay : float
-        Of a named optimiser.
+        Weight decay of a named optimiser.
     batch_size : int or three ints
-        Rows of a batch, shared evenly among P, N and U as far as these go, or numbers for each, at most all.
+        Rows per batch, divided evenly among P, N and U as far as they have rows; or the numbers for P, N and U.
     max_epochs : int
-        Epochs at most. An epoch goes through all rows, unlabelled ones included, and has ten steps or more.
+        Largest number of epochs. An epoch uses all rows, unlabelled ones included, and has at least ten steps.
     patience : int
-        For how many epochs in a row the risk has to be higher before training ends.
+        Number of consecutive epochs with a higher risk after which training stops.
     cv : int, splitter, pairs of row numbers or None
-        How many parts, or which. None trains one network on all rows for `max_epochs`, and `risk_` is None.
+        Cross-validation. None trains one network on all rows for `max_epochs`, and `risk_` is None.
     sampling : str
-        "random" if the labelled rows were drawn at random from the population, so that U's part of a batch is drawn
-        from all rows; else "by_class".
+        "random" if the labelled rows were drawn at random from the population (U in a batch is then drawn from all
+        rows), else "by_class".
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
         The positive class, by default the greater label.
     device : str
-        Where to train and to predict, as PyTorch names it: "cpu", "cuda", "mps".
+        PyTorch device for training and prediction: "cpu", "cuda", "mps".
     random_state : int, RandomState or None
-        Seed of weights, batches and parts.
+        Seed of weights, batches and folds.
     verbose : int
         1 reports every epoch on stderr.
 
@@ -128,20 +126,20 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
     networks_
         The trained modules.
     prior_, prior_interval_, prior_estimate_
-        The prior used, its 90 % interval, and its whole distribution.
+        The class prior that was used, its 90 % interval, and its distribution.
     prior_doubt_
-        What speaks against a prior that was given, or None.
+        A message if held-out scores contradict the given prior, or None.
     mix_, risk_used_
-        The mix and the kind of risk that were used.
+        The mix and the name of the risk that were used.
     n_epochs_
         The epoch whose networks were kept.
     training_risks_, validation_risks_
-        After every epoch, the risk of the batches and that of held-out rows (by the sigmoid loss, a smooth error).
+        Risk of the batches and of the held-out rows after every epoch (the latter with the sigmoid loss).
     risk_
-        Error in the population with its interval, from held-out rows, each judged after the epoch that the other parts
-        choose; None where none were held out.
+        Estimated error in the population with its interval, from held-out rows; None if no rows were held out. The
+        epoch used to score a row is chosen without its own fold.
     validation_scores_
-        Those scores; NaN for rows that were not held out.
+        Held-out scores, as used for `risk_`; NaN for rows that were not held out.
     calibration_
         Slope and shift (0) from scores to log-odds, from held-out rows; None if scores are 2 P − 1.
 
@@ -181,24 +179,24 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
     def fit(
         self, X: Any, y: ArrayLike | Labels, *, X_val: Any = None, y_val: ArrayLike | None = None
     ) -> PNUNetClassifier:
-        """Train on rows X with labels y, of which any may be missing.
+        """Train on rows X with labels y, any of which may be missing.
 
-        With a held-out set X_val, y_val (it may have unlabelled rows too) one network is trained on all rows of X, and
-        stopped by that.
+        If a validation set X_val, y_val is given (it may have unlabelled rows, too), one network is trained on all rows
+        of X, and early stopping uses the validation set.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame (rows, columns)
-            Features. Pictures are rows of pixels; a network begins with `torch.nn.Unflatten(1, (1, 28, 28))`.
+            Features. Images are rows of pixels; such a network starts with `torch.nn.Unflatten(1, (1, 28, 28))`.
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         X_val : like X, optional
-            Held-out rows to stop by, instead of cross-validation.
+            Validation set, used instead of cross-validation.
         y_val : like y, optional
-            Their labels, of which any may be missing.
+            Labels of the validation set, any of which may be missing.
         """
         refuse_impossible(self)
-        reader = type(self)(**self.get_params(deep=False))  # so that a refused fit leaves this classifier as it was
+        reader = type(self)(**self.get_params(deep=False))  # so that a fit that fails leaves this one unchanged
         samples = reader._read_problem(X, y)
         held_out = read_held_out(reader, X_val, y_val, read_sampling(self.sampling))
         seed = int(read_random_state(self.random_state).randint(2**31))
@@ -206,14 +204,14 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         prior = self._resolve_prior(samples, reader.classes_, seed)
         mix = choose_mix(kind, self.mix, float(prior), samples)
         splits, watch = hold_out(self, samples, held_out, prior, reader.classes_, seed)
-        judged = samples if held_out is None else held_out
+        validation = samples if held_out is None else held_out
         recipe = make_recipe(self, kind, float(prior), mix, seed)
-        trained = train_networks(recipe, samples, splits, watch, judged)
+        trained = train_networks(recipe, samples, splits, watch, validation)
         learnt = {"prior_": prior.value, "prior_interval_": prior.interval, "prior_estimate_": prior}
-        learnt |= {"mix_": mix, "risk_used_": kind} | conclude(trained, samples, judged, prior, self.loss)
+        learnt |= {"mix_": mix, "risk_used_": kind} | conclude(trained, samples, validation, prior, self.loss)
         columns = {name: value for name, value in vars(reader).items() if name.endswith("_")}
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-        self.__dict__ = kept | columns | learnt  # in one step, so all or nothing
+        self.__dict__ = kept | columns | learnt  # in one step, so that an error leaves no partial state
         if learnt["prior_doubt_"]:
             warnings.warn(learnt["prior_doubt_"], UserWarning, stacklevel=2)
         return self
@@ -233,7 +231,7 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         if samples.n_classes > 2:
             raise ValueError(
                 f"Only binary classification is supported by PNUNetClassifier; y has {samples.n_classes} classes: "
-                f"{self.classes_.tolist()}. Learn one against the others, or use PNUClassifier."
+                f"{self.classes_.tolist()}. Merge classes (one against the rest), or use PNUClassifier."
             )
         return samples
 
@@ -242,9 +240,9 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         return scores
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """Class probabilities under the population prior, columns as in `classes_`.
+        """Class probabilities under the population's class prior, columns as in `classes_`.
 
-        The likeliest class is the one that `predict` answers, whatever the loss.
+        For every loss, the most probable class is the one that `predict` returns.
 
         Parameters
         ----------
@@ -254,31 +252,31 @@ class PNUNetClassifier(PartiallyLabeledClassifier):
         return probabilities(self.decision_function(X), self.calibration_)
 
     def save(self, path: Any, *, overwrite: bool = False) -> None:
-        """Write the fitted model, weights as arrays, to a file that `pnulearn.load` reads without running code.
+        """Write the fitted model to a file that `pnulearn.load` reads without executing code.
 
-        Networks that are not made from sizes of layers have to be handed over again when they are loaded:
+        If `network` is a module or a function, it is not saved and has to be passed again:
         `PNUNetClassifier.load(path, network=...)`.
 
         Parameters
         ----------
         path : str or Path
-            The file. One that holds a model is replaced.
+            The file. An existing model file is replaced.
         overwrite : bool
-            Replace a file that holds anything else, too.
+            Replace any other existing file, too.
         """
         check_outputs(Output(path, MODEL), overwrite=overwrite)
         write_archive(path, KIND, contents(self))
 
     @classmethod
     def load(cls, path: Any, network: Any = None) -> PNUNetClassifier:
-        """The model in a file that `save` wrote.
+        """Read a model that was written by `save`.
 
         Parameters
         ----------
         path : str or Path
             The file.
         network : torch.nn.Module or function, optional
-            What was passed as `network`, unless it was sizes of layers.
+            The parameter `network` of the model, unless it was sizes of layers.
         """
         return load_model(cls, path, network)
 

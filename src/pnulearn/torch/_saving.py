@@ -1,4 +1,4 @@
-"""A fitted network as plain values: weights as arrays, sizes of layers as numbers, and back without running code."""
+"""Saving a fitted network as plain values (weights, layer sizes), so that loading it does not execute code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Model = TypeVar("Model", bound=BaseEstimator)
 
 
 def contents(model: Any) -> dict[str, Any]:
-    """What a fitted model is made of, as plain values, arrays and dataclasses."""
+    """Contents of a fitted model as plain values, arrays and dataclasses."""
     check_is_fitted(model)
     learnt = {name: value for name, value in vars(model).items() if name.endswith("_") and name != "networks_"}
     values = plain_parameters(model) | {"device": "cpu"}
@@ -36,21 +36,21 @@ def _array(tensor: torch.Tensor) -> AnyArray:
 
 
 def load_model(kind: type[Model], path: Any, network: Any = None) -> Model:
-    """The model in a file; its own `network` is needed if it was a module or a function."""
+    """Read a model from a file. `network` is required if it was a module or a function."""
     found, content = read_archive(path, LEARNT_TYPES)
     if found != KIND:
-        raise ModelFileError(f"{str(path)!r} holds a {found}, not a {KIND}. Open it with pnulearn.load.")
+        raise ModelFileError(f"{str(path)!r} contains a {found}, not a {KIND}. Open it with pnulearn.load.")
     with refuse_damage(path):
         return restore(kind, content, network)
 
 
 def restore(kind: type[Model], content: dict[str, Any], network: Any = None) -> Model:
-    """The model with these `contents`; values that do not go together are refused."""
+    """The model with these `contents`. Raises a ValueError if they are inconsistent."""
     values = dict(content["parameters"])
     if values["network"] is None and network is None:
         raise ModelFileError(
-            "This model's network is a module or a function, which a file cannot hold without running code. Hand it "
-            "over: pnulearn.torch.PNUNetClassifier.load(path, network=...)."
+            "The network of this model is a module or a function, which is not saved in the file. Pass it to "
+            "pnulearn.torch.PNUNetClassifier.load(path, network=...)."
         )
     values["network"] = network if values["network"] is None else tuple(values["network"])
     model: Any = kind(**values)
@@ -59,35 +59,37 @@ def restore(kind: type[Model], content: dict[str, Any], network: Any = None) -> 
         model.feature_names_in_ = np.array(model.feature_names_in_, dtype=object)
     _refuse_broken(model)
     model.networks_ = [_with_weights(model, weights) for weights in content["weights"]]
-    _require(len(model.networks_) > 0, "it holds no network")
+    _require(len(model.networks_) > 0, "it contains no network")
     scores = [score_rows(net, np.zeros((1, model.n_features_in_))) for net in model.networks_]
-    _require(bool(np.isfinite(scores).all()), "it does not predict")
+    _require(bool(np.isfinite(scores).all()), "it gives no finite predictions")
     return model
 
 
 def _with_weights(model: Any, weights: dict[str, AnyArray]) -> torch.nn.Module:
     for name, value in weights.items():
-        _require(isinstance(value, np.ndarray) and value.dtype.kind in "biuf", f"{name} is no array of numbers")
+        _require(isinstance(value, np.ndarray) and value.dtype.kind in "biuf", f"{name} is not an array of numbers")
         _require(bool(np.isfinite(value).all()), f"{name} is not finite")
     tensors = {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in weights.items()}
     if is_own(model.network):
         net = build_network(model.network, model.n_features_in_)
         net.load_state_dict(tensors)
         return net.eval()
-    with torch.device("meta"):  # nothing is allocated before sizes are known to be those of the weights
+    with torch.device("meta"):  # no memory is allocated until the sizes match the weights
         net = build_network(model.network, model.n_features_in_)
     net.load_state_dict(tensors, assign=True)
     return net.eval()
 
 
 def _refuse_broken(model: Any) -> None:
-    """Refuse a model unless what it predicts with is there and means something."""
-    _require(isinstance(model.n_features_in_, int) and model.n_features_in_ > 0, "n_features_in_ is no number")
+    """Raise a ValueError unless the attributes that predictions need are valid."""
+    _require(
+        isinstance(model.n_features_in_, int) and model.n_features_in_ > 0, "n_features_in_ is not a positive integer"
+    )
     classes = np.asarray(model.classes_)
-    _require(classes.shape == (2,) and len(set(classes.tolist())) == 2, "classes_ are not two")
-    _require(isinstance(model.prior_, float) and 0 < model.prior_ < 1, "prior_ is no share")
+    _require(classes.shape == (2,) and len(set(classes.tolist())) == 2, "classes_ are not two distinct labels")
+    _require(isinstance(model.prior_, float) and 0 < model.prior_ < 1, "prior_ is not between 0 and 1")
     names = getattr(model, "feature_names_in_", None)
-    _require(names is None or np.shape(names) == (model.n_features_in_,), "feature_names_in_ are too few or too many")
+    _require(names is None or np.shape(names) == (model.n_features_in_,), "feature_names_in_ has the wrong length")
     if model.calibration_ is not None:
         calibration = np.asarray(model.calibration_)
         _require(calibration.shape == (1, 2) and bool(np.isfinite(calibration).all()), "calibration_ is not finite")
@@ -95,6 +97,6 @@ def _refuse_broken(model: Any) -> None:
         refuse_other_types(model.risk_, "risk_")
 
 
-def _require(holds: bool, trouble: str) -> None:
+def _require(holds: bool, problem: str) -> None:
     if not holds:
-        raise ValueError(trouble)
+        raise ValueError(problem)

@@ -1,4 +1,4 @@
-"""Training a network: batches of P, N and U, early stopping, the loop, and what is settled before it."""
+"""Training of networks: batches of P, N and U, early stopping, the training loop, and its preparation."""
 
 from __future__ import annotations
 
@@ -32,32 +32,33 @@ from pnulearn.theory import heuristic_mix
 from pnulearn.torch._loss import GROUPS, PNULoss
 from pnulearn.torch._modules import build_network, is_own, make_optimizer, read_sizes, row_reader, score_rows
 
-# Batches of row numbers that hold P, N and U, as every term of a risk needs rows.
+# Batches with rows of P, N and U, because every term of a risk needs rows.
 
 
 class PNUBatchSampler(torch.utils.data.Sampler):
-    """Batches of row numbers with a fixed number of rows of every group at hand, for DataLoader(batch_sampler=...).
+    """Batches of row numbers with fixed numbers of P, N and U rows, for DataLoader(batch_sampler=...).
 
-    Every group is shuffled and dealt out, again and again, so each batch mean is an unbiased estimate of the group's
-    mean. An epoch ends when the slowest group has been dealt once; groups with few rows come round more often.
+    Every group is shuffled and split into batches repeatedly, so the mean over a batch is an unbiased estimate of the
+    mean over the group. An epoch ends when every group has been used at least once; small groups are used several
+    times.
 
     Parameters
     ----------
     codes : array (rows,)
-        1 positive, 0 negative, −1 unlabelled, as `label_codes` gives them.
+        1 positive, 0 negative, −1 unlabelled, as returned by `label_codes`.
     batch_size : int or three ints
-        Rows per batch, shared evenly as far as the groups go: their means enter a risk with like weights. Or three
-        numbers, for P, N and U.
+        Rows per batch, divided evenly among P, N and U as far as they have rows, since their means have similar weights
+        in a risk. Or three numbers, for P, N and U.
     sampling : str
-        "by_class" draws U from the unlabelled rows. "random" draws it from all rows, for labels that were drawn
-        at random from the population: a labelled row may then come twice, once with its label and once without.
+        "by_class" draws U from the unlabelled rows. "random" draws it from all rows, for labels that were drawn at
+        random from the population; a labelled row can then occur twice, once with its label and once without.
     random_state : int, RandomState or None
         Seed; an int makes the batches repeatable.
 
     Attributes
     ----------
     batch_codes
-        Codes of the rows of any batch, since all have the same order: P, N, U. Pass them to the loss.
+        Codes of the rows of every batch, in the order P, N, U. Pass them to the loss.
 
     Examples
     --------
@@ -78,21 +79,25 @@ class PNUBatchSampler(torch.utils.data.Sampler):
     ):
         values = np.asarray(codes)
         if values.ndim != 1 or not len(values) or not np.isin(values, list(GROUPS.values())).all():
-            raise ValueError("codes must be a row of 1, 0 and -1 (positive, negative, unlabelled): see label_codes.")
+            raise ValueError(
+                "codes must be a 1d array of 1, 0 and -1 (positive, negative, unlabelled): see label_codes."
+            )
         self.groups = [np.flatnonzero(values == code) for code in (1, 0)] + [
             population_of(values, read_sampling(sampling))
         ]
         counts = [len(rows) for rows in self.groups]
         self.sizes = list(batch_size) if isinstance(batch_size, Sequence) else _even_shares(index(batch_size), counts)
         if len(self.sizes) != 3 or any(not 0 <= k <= n for k, n in zip(self.sizes, counts, strict=True)):
-            raise ValueError(f"batch_size={batch_size!r} does not go with {counts} rows of P, N and U.")
+            raise ValueError(
+                f"batch_size={batch_size!r} must be three numbers, at most the numbers of P, N and U rows, {counts}."
+            )
         if not any(self.sizes):
             raise ValueError(f"batch_size must be positive, got {batch_size!r}.")
         self.batch_codes = torch.as_tensor(np.repeat(list(GROUPS.values()), self.sizes))
         self.random = read_random_state(random_state)
 
     def __len__(self) -> int:
-        """Batches per epoch."""
+        """Number of batches per epoch."""
         return max(-(-len(rows) // k) for rows, k in zip(self.groups, self.sizes, strict=True) if k)
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -101,7 +106,7 @@ class PNUBatchSampler(torch.utils.data.Sampler):
             yield np.concatenate([next(deck) for deck in decks]).tolist()
 
     def _deal(self, rows: AnyArray, size: int) -> Iterator[AnyArray]:
-        """`size` rows at a time; a batch that the shuffled rows no longer fill takes the rest from the next shuffle."""
+        """Yield `size` rows at a time. The last rows of a shuffle are completed by rows of the next one."""
         deck = self.random.permutation(rows)
         while True:
             if len(deck) < size:
@@ -111,31 +116,31 @@ class PNUBatchSampler(torch.utils.data.Sampler):
 
 
 def _even_shares(total: int, counts: list[int]) -> list[int]:
-    """Rows per group: even shares, what a small group cannot fill going to the others.
+    """Rows per group: even shares, where the others take what a small group cannot fill.
 
     >>> _even_shares(100, [8, 200, 3000])
     [8, 46, 46]
     """
     present = sorted((n, k) for k, n in enumerate(counts) if n)
     if total < len(present):
-        raise ValueError(f"batch_size={total} is less than one row of each of {len(present)} groups.")
+        raise ValueError(f"batch_size must be at least {len(present)}, one row of each group of rows, got {total}.")
     shares = [0] * len(counts)
     for place, (n, k) in enumerate(present):
         shares[k] = min(n, (total - sum(shares)) // (len(present) - place))
     return shares
 
 
-# When to stop: the PNU risk of rows that were held out, after every epoch, with the standard error of its rise.
+# Early stopping by the PNU risk of held-out rows after every epoch, with the standard error of its increase.
 
-SMOOTH_ERROR = LOSSES["sigmoid"]  # between 0 and 1 like the error, but it moves when scores do
+SMOOTH_ERROR = LOSSES["sigmoid"]  # between 0 and 1 like the zero-one loss, but continuous in the scores
 
 
 @dataclass
 class Watch:
-    """Held-out scores after every epoch: which one was best, and whether there is any hope of a better one.
+    """Early stopping: held-out scores and risks after every epoch.
 
-    `fold` says with which other rows a row was held out; `patience` epochs in a row whose risk is higher than the
-    lowest by more than a standard error of the difference are the end.
+    `fold` is the fold number of every row. Training stops after `patience` consecutive epochs whose risk exceeds the
+    lowest by more than a standard error of the difference.
     """
 
     rows: Samples
@@ -147,33 +152,33 @@ class Watch:
     waited: int = 0
 
     def add(self, scores: AnyArray) -> None:
-        """The scores (n,) of one more epoch; NaN marks rows that were not held out."""
+        """Add the scores (n,) of an epoch; NaN marks rows that were not held out."""
         self.scores.append(scores.astype(np.float32))
         self.risks.append(self._risk(scores, np.arange(len(scores))))
         self.waited = self.waited + 1 if self._is_worse() else 0
 
     @property
     def best(self) -> int:
-        """The epoch of least risk, counted from 0."""
+        """The epoch with the lowest risk, counted from 0."""
         return int(np.argmin(self.risks))
 
     @property
     def is_over(self) -> bool:
-        """Whether the risk has been higher for so long that it is no accident."""
+        """Whether training should stop."""
         return self.waited >= self.patience
 
-    def judged(self) -> AnyArray:
-        """Scores (n,) of every row after the epoch that rows of other folds alone would choose: none judges its own."""
+    def cross_validated_scores(self) -> AnyArray:
+        """Scores (n,) of every row after the epoch with the lowest risk on the other folds."""
         chosen = self.scores[self.best].astype(float)
         for part in np.unique(self.fold[self.fold >= 0]):
             others = np.flatnonzero(self.fold != part)
-            if self._is_judgeable(others):
+            if self._has_risk(others):
                 epoch = int(np.argmin([self._risk(scores, others) for scores in self.scores]))
                 chosen[self.fold == part] = self.scores[epoch][self.fold == part]
         return chosen
 
     def _is_worse(self) -> bool:
-        """Whether the last epoch's risk is above the lowest by more than a standard error of their difference."""
+        """Whether the risk of the last epoch exceeds the lowest by more than a standard error of the difference."""
         if self.best == len(self.scores) - 1:
             return False
         last, best = (self._groups(self.scores[epoch]) for epoch in (-1, self.best))
@@ -190,24 +195,25 @@ class Watch:
         return [scores[rows[~np.isnan(scores[rows])]] for rows in parts]
 
     def _mix(self, groups: list[AnyArray]) -> float:
-        """One that does not hang on the scores, so that epochs can be compared."""
+        """A mix that does not depend on the scores, so that epochs can be compared."""
         return shared_mix(float(self.prior.mean), *map(len, groups))
 
-    def _is_judgeable(self, among: AnyArray) -> bool:
+    def _has_risk(self, among: AnyArray) -> bool:
+        """Whether at least two of P, N and U have held-out rows, so that a risk can be computed."""
         sizes = [len(group) > 0 for group in self._groups(self.scores[0], among)]
         return sum(sizes) >= 2
 
 
-# Networks in training, side by side: each without a part of the rows, all stopped after the same epoch.
+# Training of one network per fold; all are stopped after the same epoch.
 
-LEAST_STEPS = 10  # of an epoch: of few rows one batch is all, and a hundred steps teach a network little
+LEAST_STEPS = 10  # per epoch; with few rows an epoch is one batch, and `max_epochs` steps would be too few
 
 Split = tuple[AnyArray, AnyArray]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that training has to know of an estimator's parameters."""
+    """The parameters of an estimator that training needs."""
 
     network: Any
     objective: PNULoss
@@ -222,7 +228,7 @@ class Recipe:
 
 
 class Trainee:
-    """A network with its optimiser and its batches."""
+    """A network with its optimiser and batches."""
 
     def __init__(self, recipe: Recipe, rows: Samples, seed: int):
         self.objective = deepcopy(recipe.objective).to(recipe.device)
@@ -239,7 +245,7 @@ class Trainee:
         self.read = row_reader(rows.X, self.net)
 
     def run_epoch(self) -> float:
-        """A step for every batch; the mean of their risks."""
+        """Train for one epoch and return the mean risk of the batches."""
         self.net.train()
         risks = []
         for numbers in islice(chain.from_iterable(repeat(self.batches)), self.n_steps):
@@ -252,14 +258,14 @@ class Trainee:
 
 
 def _used_rows(objective: PNULoss, rows: Samples) -> Samples:
-    """Without groups that the risk gives no weight: they would take time in every batch."""
+    """The rows without groups that have zero weight in the risk, to save time in every batch."""
     used = [group for group, weights in zip(rows.split(), objective.risk.table, strict=True) if weights.any()]
     kept = np.unique(np.concatenate(used))
     return rows if len(kept) == len(rows.codes) else rows.take(kept)
 
 
 def _batch_sizes(recipe: Recipe, rows: Samples) -> Any:
-    """What was asked for, as far as the groups that are used go: parts that are held out make them smaller."""
+    """The given batch sizes, limited to the rows that each group has without the held-out fold."""
     if not isinstance(recipe.batch_size, Sequence) or len(recipe.batch_size) != 3:
         return recipe.batch_size
     used = [bool(weights.any()) for weights in recipe.objective.risk.table]
@@ -269,7 +275,7 @@ def _batch_sizes(recipe: Recipe, rows: Samples) -> Any:
 
 @dataclass(frozen=True)
 class Trained:
-    """The networks after the best epoch, and what was seen on the way there."""
+    """The networks of the best epoch, and the risks during training."""
 
     networks: list[torch.nn.Module]
     n_epochs: int
@@ -277,12 +283,14 @@ class Trained:
     watch: Watch | None
 
 
-def train_networks(recipe: Recipe, rows: Samples, splits: Sequence[Split], watch: Watch | None, judged: Any) -> Trained:
-    """One network for each split, or one for all rows without any; `judged` are the rows that splits hold out.
+def train_networks(
+    recipe: Recipe, rows: Samples, splits: Sequence[Split], watch: Watch | None, validation: Samples
+) -> Trained:
+    """Train one network per split, or one on all rows if there are no splits; `validation` are the held-out rows.
 
-    They go from epoch to epoch together, so that all held-out rows together say when to stop.
+    All networks are trained epoch by epoch together, because early stopping uses all held-out rows.
     """
-    parts = splits or [(np.arange(len(rows.codes)), np.arange(len(judged.codes)))]
+    parts = splits or [(np.arange(len(rows.codes)), np.arange(len(validation.codes)))]
     with _own_random_numbers(recipe):
         trainees = [Trainee(recipe, rows.take(train), recipe.seed + k) for k, (train, _) in enumerate(parts)]
         done = report_progress(recipe.max_epochs, "epochs", recipe.verbose)
@@ -291,7 +299,7 @@ def train_networks(recipe: Recipe, rows: Samples, splits: Sequence[Split], watch
             training.append(float(np.mean([one.run_epoch() for one in trainees])))
             _refuse_not_finite(training[-1], epoch)
             if watch is not None:
-                watch.add(_held_out_scores(trainees, parts, judged))
+                watch.add(_held_out_scores(trainees, parts, validation))
                 if watch.best == epoch:
                     kept, n_epochs = [deepcopy(one.net) for one in trainees], epoch + 1
             if done is not None:
@@ -304,17 +312,17 @@ def train_networks(recipe: Recipe, rows: Samples, splits: Sequence[Split], watch
 
 @contextmanager
 def _own_random_numbers(recipe: Recipe) -> Iterator[None]:
-    """Weights and dropout from the seed alone; PyTorch's own random numbers go on afterwards as if nothing had been."""
+    """Seed PyTorch's random numbers for weights and dropout, and restore their state afterwards."""
     device = torch.device(recipe.device)
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(recipe.seed)
         yield
 
 
-def _held_out_scores(trainees: Sequence[Trainee], parts: Sequence[Split], judged: Samples) -> AnyArray:
-    scores = np.full(len(judged.codes), np.nan)
+def _held_out_scores(trainees: Sequence[Trainee], parts: Sequence[Split], validation: Samples) -> AnyArray:
+    scores = np.full(len(validation.codes), np.nan)
     for one, (_, test) in zip(trainees, parts, strict=True):
-        scores[test] = score_rows(one.net, judged.X[test])
+        scores[test] = score_rows(one.net, validation.X[test])
         _refuse_not_finite(float(scores[test].sum()))
     return scores
 
@@ -323,16 +331,16 @@ def _refuse_not_finite(number: float, epoch: int | None = None) -> None:
     if not np.isfinite(number):
         when = "" if epoch is None else f" in epoch {epoch + 1}"
         raise ValueError(
-            f"The network no longer gives finite numbers{when}. Lower learning_rate, and bring the columns of X to a "
-            "common scale, e.g. with sklearn.preprocessing.StandardScaler."
+            f"The network no longer gives finite numbers{when}. Decrease learning_rate, and standardise the columns of "
+            "X, e.g. with sklearn.preprocessing.StandardScaler."
         )
 
 
-# Before training: parameters are checked, the risk is settled, and rows are set apart to stop by.
+# Preparation: validation of parameters, choice of the risk, and splits.
 
 
 def refuse_impossible(model: Any) -> None:
-    """Refuse parameters that cannot mean anything, each with what would."""
+    """Raise an error for invalid parameters."""
     if not isinstance(model.risk, str) or model.risk not in NEEDS:
         raise ValueError(f"risk must be one of {', '.join(map(repr, NEEDS))}, got {model.risk!r}.")
     read_sampling(model.sampling)
@@ -360,7 +368,7 @@ def _refuse_no_device(device: Any) -> None:
 
 
 def choose_mix(kind: str, mix: float | None, prior: float, rows: Samples) -> float:
-    """The mix of a risk as a number: what is given, what the risk's name says, or what theory suggests."""
+    """The mix of a risk: implied by its name, given by the user, or the mix of least variance."""
     fixed = {"pn": 0.0, "pu": 1.0, "nu": -1.0}
     if kind in fixed:
         return fixed[kind]
@@ -371,7 +379,7 @@ def choose_mix(kind: str, mix: float | None, prior: float, rows: Samples) -> flo
 
 
 def make_recipe(model: Any, kind: str, prior: float, mix: float, seed: int) -> Recipe:
-    """How the model's networks are trained."""
+    """The recipe of training for a model."""
     risk = risks.punu(prior, mix) if kind == "punu" else risks.pnu(prior, mix)
     return Recipe(
         network=model.network,
@@ -396,7 +404,7 @@ def _objective(model: Any, risk: risks.Risk) -> PNULoss:
 def hold_out(
     model: Any, rows: Samples, held_out: Samples | None, prior: PriorEstimate, classes: AnyArray, seed: int
 ) -> tuple[list[Split], Watch | None]:
-    """Splits of the rows, and the watch over what they hold out; neither where nothing can be held out."""
+    """Splits of the rows, and early stopping on the held-out rows; None if nothing can be held out."""
     patience = int(model.patience)
     if held_out is not None:
         return [], Watch(held_out, np.full(len(held_out.codes), -1), prior, patience)
@@ -406,8 +414,8 @@ def hold_out(
     splits = own or content_splits(int(model.cv), rows, row_keys(rows.X, seed), classes, 1)
     if not splits:
         warnings.warn(
-            "A class has a single labelled row, which has to be learnt from, so nothing is held out: one network is "
-            f"trained for all {model.max_epochs} epochs, and risk_ is None. Label one more, or pass X_val and y_val.",
+            "A class has a single labelled row, which is needed for training, so no rows are held out: one network is "
+            f"trained for {model.max_epochs} epochs, and risk_ is None. Label another row, or pass X_val and y_val.",
             UserWarning,
             stacklevel=3,
         )
