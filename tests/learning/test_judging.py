@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from pnulearn import PNUClassifier
-from pnulearn._learning.result import held_out_risk, judge_model
+from pnulearn._learning.result import estimate_model_risk, held_out_risk
 from pnulearn._problem.samples import Samples
 from pnulearn.metrics import pnu_risk
 from pnulearn.priors import PriorEstimate
@@ -19,11 +19,14 @@ ROWS = Samples(SCORES[:, None], CODES, RNG.integers(1, 4, 60).astype(float))
 
 
 def test_a_model_that_decides_as_those_judged_keeps_its_interval():
-    assert judge_model(ROWS, SCORES[None], lambda X: X.T, PRIOR) == held_out_risk(ROWS, SCORES, PRIOR)
+    assert estimate_model_risk(ROWS, SCORES[None], lambda X: X.T, PRIOR) == held_out_risk(ROWS, SCORES, PRIOR)
 
 
 def test_decisions_that_changed_widen_the_interval_by_their_weight_and_leave_the_value():
-    risk, plain = judge_model(ROWS, SCORES[None], lambda X: X.T - 0.5, PRIOR), held_out_risk(ROWS, SCORES, PRIOR)
+    risk, plain = (
+        estimate_model_risk(ROWS, SCORES[None], lambda X: X.T - 0.5, PRIOR),
+        held_out_risk(ROWS, SCORES, PRIOR),
+    )
     between = (SCORES > 0) & (SCORES <= 0.5) & (CODES == -1)
     changed = ROWS.weight[between].sum() / ROWS.weight[CODES == -1].sum()
     assert risk.value == plain.value

@@ -26,7 +26,7 @@ from pnulearn._files.archive import refuse_other_types
 from pnulearn._files.refusals import ModelFileError
 from pnulearn._kernels.basis import dense
 from pnulearn._learning.calibration import probabilities
-from pnulearn._learning.result import count_held_out, doubt_prior, held_out_risk, judge_model
+from pnulearn._learning.result import count_held_out, doubt_prior, estimate_model_risk, held_out_risk
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
 from pnulearn._problem.folds import assign_folds, check_cv, own_splits
@@ -278,7 +278,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         found, cross = (nowhere if scores is None else scores for scores in (found, cross))
         two = rows.n_classes == 2
         self.validation_scores_, self.judging_scores_ = (s[0] if two else s.T for s in (found, cross))
-        self.risk_ = judge_model(rows, cross, self._scores, self.prior_estimate_)
+        self.risk_ = estimate_model_risk(rows, cross, self._scores, self.prior_estimate_)
         self.decisions_ = count_held_out(rows, cross)
         if two and self.prior_estimate_.is_known:
             self.prior_doubt_ = doubt_prior(rows, cross[0], float(self.prior_estimate_))

@@ -20,7 +20,7 @@ from scipy import sparse
 from pnulearn._arrays import AnyArray
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_rows import learn_from_rows
-from pnulearn._learning.result import FitResult, count_held_out, doubt_prior, judge_model
+from pnulearn._learning.result import FitResult, count_held_out, doubt_prior, estimate_model_risk
 from pnulearn._learning.settings import Settings
 from pnulearn._problem.folds import Split, content_splits, own_splits
 from pnulearn._problem.labels import UNLABELED
@@ -82,7 +82,7 @@ def learn_at_costs(
         prior_interval=prior.interval,
         prior_estimate=prior,
         prior_doubt=doubt,
-        risk=None if scores is None else judge_model(judged, scores, final_scores, prior, costs=costs),
+        risk=None if scores is None else estimate_model_risk(judged, scores, final_scores, prior, costs=costs),
         decisions=None if scores is None else count_held_out(judged, scores),
     )
 

@@ -71,7 +71,7 @@ class FitResult:
         return there | self.function
 
 
-def judge_model(
+def estimate_model_risk(
     rows: Samples,
     scores: AnyArray,
     final_scores: Callable[[AnyArray], AnyArray],
@@ -217,7 +217,7 @@ class CandidateGrid:
             mix=float(self.mixes.values[mix]),
             alpha=float(self.settings.alphas[alpha]),
             columns=GIVEN if search.columns is None else search.columns[bandwidth],
-            risk=judge_model(
+            risk=estimate_model_risk(
                 validated,
                 judging,
                 partial(KERNELS[self.settings.kernel].scores, function),

@@ -14,7 +14,7 @@ from pnulearn._estimators.base import PartiallyLabeledClassifier, read_held_out
 from pnulearn._files.archive import write_archive
 from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._learning.calibration import fit_slope, probabilities, score_calibration
-from pnulearn._learning.result import doubt_prior, judge_model
+from pnulearn._learning.result import doubt_prior, estimate_model_risk
 from pnulearn._learning.settings import feasible_risk
 from pnulearn._parameters import parameters
 from pnulearn._problem.inputs import read_random_state
@@ -50,7 +50,7 @@ def conclude(trained: Trained, rows: Samples, held_out: Samples, prior: PriorEst
         return learnt | {"calibration_": _slope(shown, rows, prior)}
     scores = trained.watch.cross_validated_scores()
     learnt |= {"validation_scores_": scores, "validation_risks_": np.array(trained.watch.risks)}
-    learnt["risk_"] = judge_model(held_out, scores[None], final_scores, prior)
+    learnt["risk_"] = estimate_model_risk(held_out, scores[None], final_scores, prior)
     learnt["prior_doubt_"] = doubt_prior(held_out, scores, float(prior)) if prior.is_known else None
     # Networks are overconfident, so scores are calibrated even for losses with a link.
     return learnt | {"calibration_": _slope(scores[None], held_out, prior)}
