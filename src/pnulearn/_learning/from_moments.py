@@ -93,7 +93,7 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
     means = np.stack([group.mean for group in groups])
     if _gap(means[:-1]) < LEAST_GAP:
         raise ValueError(
-            "Held-out scores do not tell the labelled classes apart, so the class prior cannot be estimated from U. "
+            "Held-out scores do not separate the labelled classes, so the class prior cannot be estimated from U. "
             "Pass the prior as a number, label more rows, or add columns in which the classes differ."
         )
     if len(groups) == 3:
