@@ -186,7 +186,7 @@ def test_a_file_that_is_damaged_is_named(client, tmp_path, monkeypatch):
     with pytest.raises((OSError, ValueError), match=r"hurt\.parquet cannot be read"):
         collect(source, design, OnCluster(client))
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match=r"hurt\.parquet was changed while in use"):
+    with pytest.raises(ValueError, match=r"hurt\.parquet changed while it was in use"):
         collect(source, design, OnCluster(client))
     with pytest.raises(ValueError, match=r"hurt\.parquet cannot be read.*complete"):
         fit_files(PNUClassifier(**SMALL), path, target="label", client=client)

@@ -89,7 +89,7 @@ def test_labels_of_a_csv_are_numbers_only_if_all_look_like_numbers(tmp_path):
             "Save it as UTF-8",
         ),
         ("t.csv", csv_text().encode() + b"1,2,red,1\n", r"Column 'c' of .* row 601 holds 'red'.*columns="),
-        ("t.csv", csv_text().encode() + b"1,2\n", "Row 601 .* has 2 cells where the first line has 4"),
+        ("t.csv", csv_text().encode() + b"1,2\n", "Row 601 .* has 2 cells, but the first line has 4"),
         ("t.csv", csv_text().encode() + b"1,,3,1\n", r"Row 600, column 'b' of .*t.csv holds a missing value"),
         ("t.csv", b"", "empty"),
         ("t.parquet", b"PAR1 this is not Parquet", "complete"),
@@ -226,7 +226,7 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path, monkeypatch):
     source = open_source(path, "label")
     write_parquet(path, X + 1, Y)
     os.utime(path, ns=(1, 1))
-    with pytest.raises(TableError, match=r"t\.parquet was changed while in use"):
+    with pytest.raises(TableError, match=r"t\.parquet changed while it was in use"):
         list(source.parts[0].batches(source.names))
 
 

@@ -48,7 +48,7 @@ def test_load_gives_the_table_model_with_its_classifier(path, table):
 
 def test_arrays_and_doubled_names_are_refused_with_the_way_out(path, table):
     model = pnulearn.load(path)
-    with pytest.raises(TableError, match=r"needs a table with named columns, got ndarray.*model\.classifier"):
+    with pytest.raises(TableError, match=r"A table with named columns is needed, got ndarray.*model\.classifier"):
         model.predict(np.zeros((2, 3)))
     with pytest.raises(TableError, match="more than one column 'x'"):
         model.predict(pd.concat([table[0], table[0][["x"]]], axis=1))
