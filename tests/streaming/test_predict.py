@@ -224,5 +224,5 @@ def test_columns_are_found_by_name_or_counted(rows, tmp_path, model):
     two = pq.read_table(predict_files(model, tmp_path / "other.parquet", tmp_path / "2.parquet"))
     assert one.equals(two)
     nameless = PNUClassifier(**SETTINGS).fit(X, Y)
-    with pytest.raises(ValueError, match="4 feature columns and the model 3"):
+    with pytest.raises(ValueError, match="4 feature columns, but the model needs 3"):
         predict_files(nameless, tmp_path / "other.parquet", tmp_path / "3.parquet")
