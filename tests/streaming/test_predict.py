@@ -131,7 +131,7 @@ def test_an_output_replaces_predictions_and_nothing_else(model, rows, tmp_path):
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.tex").touch()
     for overwrite in (False, True):
-        with pytest.raises(FileExistsError, match=r"not empty \(thesis.tex"):
+        with pytest.raises(FileExistsError, match=r"contains other files \(thesis.tex"):
             predict_files(model, rows, tmp_path / "precious", overwrite=overwrite)
 
 

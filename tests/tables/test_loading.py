@@ -65,5 +65,5 @@ def test_statistics_and_classifiers_are_told_from_table_models(tmp_path):
 def test_a_plan_that_does_not_fit_its_classifier_is_refused(path, tmp_path):
     model = pnulearn.load(path)
     other = TableModel(model.classifier, type(model.plan)(model.plan.columns[:1], {}), "y", model.record)
-    with pytest.raises(ValueError, match="its columns make 1 features, not 3"):
+    with pytest.raises(ValueError, match="its columns give 1 features, not 3"):
         other.save(tmp_path / "m")
