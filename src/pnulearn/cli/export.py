@@ -61,5 +61,5 @@ def export(
     show_facts(facts, json)
     if isinstance(found, TableModel):
         remark(
-            "X has these features, not the columns of the table; compute them by pnulearn.load(MODEL).plan.features(table)."
+            "X has these features, not the columns of the table: compute them with load(MODEL).plan.features(table)."
         )
