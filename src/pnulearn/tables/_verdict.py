@@ -170,10 +170,10 @@ def _concerns(
 ) -> Iterator[Concern]:
     shares = np.array([1 - prior.mean, prior.mean]) if len(classes) == 2 else prior.shares
     prior_remedy = _prior_remedy(classes, prior, narrowing)
-    more_labels = f"Label more rows (now {n_labels}), or add columns that have to do with it."
+    more_labels = f"Label more rows (now {n_labels}), or add informative columns."
     for name, called, share in zip(classes, quality.called, shares, strict=True):
         if called < HARDLY_ANY * share:
-            what = f"It calls {percent(called)} of the rows {name!r}, where about {percent(share)} should be."
+            what = f"It predicts {name!r} for {percent(called)} of the rows, but about {percent(share)} are expected."
             yield Concern("hardly_any", what, more_labels if prior.is_known else prior_remedy, grave=True)
     always = f"always answering {classes[quality.larger]!r}"
     remedy = more_labels if prior.is_known else prior_remedy
@@ -191,8 +191,8 @@ def _concerns(
         )
         yield Concern("prior_hardly_known", what, prior_remedy)
     if quality.error.high - quality.error.low > WIDE:
-        what = f"Its error is anything {_span(quality.error)}."
-        yield Concern("wide_interval", what, "Four times as many labels, drawn at random, would halve that.")
+        what = f"The interval of its error is wide: {_span(quality.error)}."
+        yield Concern("wide_interval", what, "Four times as many labels, drawn at random, would halve it.")
 
 
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
@@ -216,15 +216,17 @@ def leakage_concerns(giveaways: Mapping[str, float]) -> Iterator[Concern]:
 
 
 def _measures(quality: Quality, classes: tuple[str, ...], prior: PriorEstimate) -> Iterator[Measure]:
-    always = f"answering {classes[quality.larger]!r} every time"
-    yield _share_measure("error", quality.error, "of new rows are decided wrongly")
+    always = f"always answering {classes[quality.larger]!r}"
+    yield _share_measure("error", quality.error, "of new rows are misclassified")
     yield _share_measure("yardstick", quality.yardstick, f"would be, {always}")
     for code in range(1, 2) if len(classes) == 2 else range(len(classes)):
         name, of = classes[code], "" if len(classes) == 2 else f" {classes[code]}"
-        yield _share_measure(f"precision{of}", quality.precision[code], f"of the rows that it calls {name!r} are so")
-        yield _share_measure(f"recall{of}", quality.recall[code], f"of all rows that are {name!r} are found")
+        yield _share_measure(
+            f"precision{of}", quality.precision[code], f"of the rows predicted as {name!r} are correct"
+        )
+        yield _share_measure(f"recall{of}", quality.recall[code], f"of all {name!r} rows are predicted as such")
         lift = quality.lift[code]
-        meaning = f"times as many {name!r} as among rows picked blindly"
+        meaning = f"times as many {name!r} as among rows drawn at random"
         yield Measure(f"lift{of}", f"{lift.value:.1f}", f"{lift.low:.1f} to {lift.high:.1f}", meaning)
     if len(classes) == 2:
         interval = "given" if prior.is_known else f"{percent(prior.low)} to {percent(prior.high)}"
