@@ -253,9 +253,9 @@ def column_importance(
     if not len(labels.labeled):
         raise ValueError("y has no labelled row, so the increase of the error cannot be estimated.")
     X = read_rows(X, len(labels.codes))
-    judged = [(model, np.arange(len(labels.codes)))] if cv is None else fit_folds(model, X, y, cv)
+    held_out = [(model, np.arange(len(labels.codes)))] if cv is None else fit_folds(model, X, y, cv)
     return measure_importance(
-        judged,
+        held_out,
         X,
         labels,
         read_prior(prior, labels.classes),
@@ -274,7 +274,7 @@ def fit_folds(model: Any, X: Any, y: Any, cv: Any) -> list[Scored]:
 
 
 def measure_importance(
-    judged: Iterable[Scored],
+    held_out: Iterable[Scored],
     X: Any,
     labels: Labels,
     prior: PriorEstimate,
@@ -284,11 +284,11 @@ def measure_importance(
     confidence: float = 0.95,
     random_state: Any,
 ) -> list[ColumnImportance]:
-    """`column_importance` from models and the rows that each predicts; every row is predicted once."""
+    """`column_importance` from pairs of a model and its held-out rows; every row occurs once."""
     n_rows = len(labels.codes)
     before = np.zeros(n_rows, dtype=int)
     after = np.zeros((len(groups), n_repeats, n_rows), dtype=np.int32)
-    for model, rows in judged:
+    for model, rows in held_out:
         decide, part = _decider(model, labels), take_rows(X, rows)
         before[rows] = decide(part)
         for column, places in enumerate(groups.values()):

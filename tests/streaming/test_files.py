@@ -181,7 +181,7 @@ def test_files_need_the_name_of_the_label_column(tmp_path):
 
 def test_a_marker_that_was_not_named_is_no_third_class(tmp_path):
     (tmp_path / "t.csv").write_text(csv_text().replace(",\n", ",?\n"))
-    with pytest.raises(TableError, match=r"holds '\?' in \d+ rows beside 2 other labels.*unlabeled='\?'"):
+    with pytest.raises(TableError, match=r"holds '\?' in \d+ rows, in addition to 2 other labels.*unlabeled='\?'"):
         fit(tmp_path / "t.csv")
 
 

@@ -9,7 +9,7 @@ from pnulearn._reader.errors import TableError
 
 # Words for yes and no in several languages.
 
-PAIRS = (  # (no, yes); a word belongs to the first pair that contains it
+PAIRS = (  # no, yes; a word belongs to the first pair that contains it
     ("no", "yes"),
     ("nein", "ja"),
     ("n", "y"),
@@ -60,6 +60,6 @@ def refuse_marker(where: str, counts: Mapping[Any, int]) -> None:
     marker = next((v for v in counts if isinstance(v, str) and v.casefold() in MARKERS), None)
     if marker is not None and len(counts) > 2:
         raise TableError(
-            f"{where} holds {marker!r} in {counts[marker]} rows beside {len(counts) - 1} other labels. If it "
+            f"{where} holds {marker!r} in {counts[marker]} rows, in addition to {len(counts) - 1} other labels. If it "
             f"marks unlabelled rows, pass unlabeled={marker!r}."
         )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PriorDisplay(Display):
-    """A class prior with its interval, and its density if it has one, beside the share of positives among the labels.
+    """A class prior with its interval, its density if it has one, and the share of positives among the labels.
 
     Parameters
     ----------

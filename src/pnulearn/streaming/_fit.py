@@ -118,7 +118,7 @@ def fit_files(
     read_number("checkpoint_seconds", checkpoint_seconds, 0)
     source, run = _open(data, target, columns, part_rows, n_jobs, client)
     if second_pass and source.is_one_shot:
-        raise ValueError("An iterator of batches can be read once only, so there is no second pass. Use files.")
+        raise ValueError("An iterator of batches can be read only once, so there is no second pass. Use files.")
     saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
     if saved is not None and saved.design is not None:
         settings = replace(settings, seed=saved.design.seed)

@@ -196,9 +196,9 @@ def part_tally(
         for index, fitted in enumerate(candidates):
             features = block_features.features(index)[:, :-1]
             for fold, rows in zip(folds, slices, strict=True):
-                judge = fitted[fold]
-                if judge is not None:
-                    total[index] = _add(total[index], Tally.of(judge.scores(features[rows]), groups[rows]))
+                model = fitted[fold]
+                if model is not None:
+                    total[index] = _add(total[index], Tally.of(model.scores(features[rows]), groups[rows]))
     return total
 
 

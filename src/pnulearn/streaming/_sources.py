@@ -196,7 +196,7 @@ class FilePart:
 
     @property
     def is_untyped(self) -> bool:
-        """Whether labels are text that may stand for numbers."""
+        """Whether labels are text that may represent numbers."""
         return self.part.dialect is not None
 
     def __str__(self) -> str:
@@ -293,7 +293,7 @@ class Source:
 
     @property
     def is_untyped(self) -> bool:
-        """Whether labels are text that may stand for numbers."""
+        """Whether labels are text that may represent numbers."""
         return any(isinstance(part, FilePart) and part.is_untyped for part in self.parts)
 
     def without_parts(self) -> Source:

@@ -143,11 +143,11 @@ def evaluate_table(
     head = data.head() if isinstance(data, Batches) else data
     note([] if isinstance(data, Batches) else head.remarks)
     origins = find_origins(head, label, options.at_random, options.weights, options.drop)
-    judged = [*helper, *([score] if model is None else [])]
+    score_columns = [*helper, *([score] if model is None else [])]
     sampling = None if options.sampling is None else read_sampling(options.sampling)
     told = options.prior is not None or model is not None or origins.at_random is not None or sampling == "random"
     estimates = isinstance(options.prior, str) or not told  # the prior is estimated from rows with all columns
-    gathered = _gather(data, label, judged, origins, model, draw=estimates)
+    gathered = _gather(data, label, score_columns, origins, model, draw=estimates)
     table = gathered.table
     if model is None:
         labels = table_labels(table, label, options.pos_label, options.unlabeled)
@@ -159,13 +159,17 @@ def evaluate_table(
     note([origins.remark] if origins.remark else [])
     prior = _read_prior(options.prior, model, table, origins.at_random, labels, sampling)
     dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
-    if not set(head.names) <= {label, *judged, *dropped}:  # otherwise the prior could only be estimated from scores
-        dropped += judged
+    if not set(head.names) <= {
+        label,
+        *score_columns,
+        *dropped,
+    }:  # otherwise the prior could only be estimated from scores
+        dropped += score_columns
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt)
     weight = read_weights(table, origins.weights)
-    judge = _Judge(labels, scores, belief, confidence, weight, _opinions(table, helper, labels))
-    error, alone = judge.estimate((1.0, 1.0))
+    estimator = _ErrorEstimator(labels, scores, belief, confidence, weight, _opinions(table, helper, labels))
+    error, alone = estimator.estimate((1.0, 1.0))
     return Evaluation(
         table.source,
         subject or score,
@@ -175,7 +179,7 @@ def evaluate_table(
         belief,
         error,
         alone,
-        None if costs is None else judge.estimate(costs)[0],
+        None if costs is None else estimator.estimate(costs)[0],
         None if model is not None else _probabilities(table, score),
     )
 
@@ -204,7 +208,7 @@ def _read_prior(
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
+class _ErrorEstimator:
     """Estimates an error rate or a cost from these labels, scores and prior."""
 
     labels: Labels
@@ -343,7 +347,7 @@ class Gathered:
 def _gather(
     data: Table | Batches,
     label: str,
-    judged: Sequence[str],
+    score_columns: Sequence[str],
     origins: Origins,
     model: TableModel | None,
     *,
@@ -351,7 +355,7 @@ def _gather(
 ) -> Gathered:
     """All rows of a table in memory, or the needed columns of all rows of files, and the model's scores."""
     if isinstance(data, Batches):
-        needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
+        needed = [*score_columns, *filter(None, (origins.at_random, origins.weights))]
         with progress("Evaluating all rows") as advance:
             return _gather_batches(data, label, needed, model, advance, draw=draw)
     if model is None:

@@ -27,7 +27,7 @@ MOST_SPELLINGS = 500  # largest number of distinct cells of a label column
 class Meaning:
     """The meaning of every distinct cell of a label column: `label_of` maps it to a label, or to None if unlabelled.
 
-    `remarks` tell how the column was read; those on spellings that were `joined` stand by themselves, too.
+    `remarks` say how the column was read; `joined` are those of them about merged spellings.
     """
 
     label_of: dict[Any, Any]
@@ -41,7 +41,7 @@ class Meaning:
 class Targets:
     """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known.
 
-    `remarks` tell how the column was read; those on spellings that were `joined` stand by themselves, too.
+    `remarks` say how the column was read; `joined` are those of them about merged spellings.
     """
 
     y: AnyArray

@@ -11,7 +11,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels
 from pnulearn._reader.table import Table
 from pnulearn.priors import PriorEstimate, resolve_prior
-from pnulearn.priors._resolve import beside_evidence, read_prior
+from pnulearn.priors._resolve import combine_evidence, read_prior
 from pnulearn.tables._notes import note
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt, learn_plan
@@ -96,7 +96,7 @@ def sampling_facts(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) 
     counted = PriorEstimate.of_counts(counts)
     if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
         return assumed
-    other = beside_evidence([counted], [estimate])
+    other = combine_evidence([counted], [estimate])
     note(
         [
             f'Labelled rows are assumed to be drawn by class (sampling="by_class"), which gives a prior of '
