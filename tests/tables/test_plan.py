@@ -101,7 +101,7 @@ def test_a_dropped_date_does_not_matter(tmp_path):
 def test_nested_columns_are_refused_by_name_unless_dropped(tmp_path):
     parquet.write_table(pa.table({"x": [1, 2, 3], "deep": [[1], [2], []]}), tmp_path / "t.parquet")
     source = read_table(tmp_path / "t.parquet")
-    with pytest.raises(TableError, match=r"t.parquet: Column 'deep' holds list.*Split it"):
+    with pytest.raises(TableError, match=r"t.parquet: Column 'deep' has type list.*Split it"):
         learn_plan(source)
     assert learn_plan(source, without={"deep": "by request"}).feature_names == ["x"]
 
