@@ -134,7 +134,7 @@ def test_importances_are_drawn_most_important_on_top(problem, ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == [one.column for one in display.importances][::-1]
     drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     np.testing.assert_allclose(drawn[::-1], [100 * one.rise.value for one in display.importances])
-    with pytest.raises(ValueError, match="LogisticRegression has learnt no class prior: pass prior="):
+    with pytest.raises(ValueError, match="LogisticRegression has no class prior: pass prior="):
         ImportanceDisplay.from_estimator(LogisticRegression().fit(X[:40], y[:40]), X, y)
 
 

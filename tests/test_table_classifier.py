@@ -98,7 +98,7 @@ def test_labels_may_stand_beside_the_table(mark, frame, model, customers):
 def test_labels_that_do_not_fit_the_table_are_refused(frame):
     with pytest.raises(TableError, match="350 rows"):
         TableClassifier().fit(frame.drop(columns="bought"), [1, 0, None])
-    with pytest.raises(TableError, match="has a column 'bought' already"):
+    with pytest.raises(TableError, match="already has a column 'bought'"):
         TableClassifier().fit(frame, frame["bought"])
 
 

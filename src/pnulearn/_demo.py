@@ -1,7 +1,7 @@
-"""`pnulearn demo`: from a messy table to a report, then two data sets on which unlabelled rows help more and less.
+"""`pnulearn demo`: a report for a messy table, then two data sets on which unlabelled rows help more and less.
 
-The table is generated: 1,500 customers of a shop, of whom 100 drawn at random were phoned and said whether they would
-renew. The truth about all others is known here, and is not in the table.
+The table is generated: 1,500 customers of a shop, of whom 100, drawn at random, were asked whether they would renew.
+The truth about all others is known, but not in the table.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ MODELS = ("logistic regression", "labels and prior", "with unlabelled rows")
 
 
 def run() -> None:
-    """Fit the shop's table, compare the verdict with the truth, write a report; then the two comparisons."""
+    """Fit a model to the shop's table, compare the verdict with the truth, write a report; then two comparisons."""
     start = time.perf_counter()
     try:
         _show_shop()
-    except (ImportError, OSError) as error:  # tables need more than the core, and a folder to write to
+    except (ImportError, OSError) as error:  # tables need optional dependencies and a writable folder
         print(f"{error}\n")
     for comparison in COMPARISONS:
         comparison.show()
@@ -63,7 +63,7 @@ def write_table(folder: Path) -> AnyArray:
     Parameters
     ----------
     folder : Path
-        Where to write. Files of these names that hold something else are not replaced.
+        Output folder. Files with these names and other content are not replaced.
     """
     rng = np.random.default_rng(0)
     columns, truth = _draw_shop(rng)
@@ -76,7 +76,9 @@ def write_table(folder: Path) -> AnyArray:
     for name, content in ((TABLE, text.getvalue()), (TRUTH, "\n".join(answers) + "\n")):
         path, encoded = folder / name, content.encode()
         if path.exists() and path.read_bytes() != encoded:
-            raise FileExistsError(f"{str(path)!r} exists and is not the demo's. Run `pnulearn demo` in another folder.")
+            raise FileExistsError(
+                f"{str(path)!r} exists and was not written by the demo. Run `pnulearn demo` in another folder."
+            )
         path.write_bytes(encoded)
     return truth
 
@@ -142,9 +144,9 @@ class Comparison:
     question : str
         What is to be predicted.
     positive, negative : str
-        What the two classes are called.
+        Names of the two classes.
     load : callable
-        Gives features in [0, 1] and True for positive.
+        Returns features in [0, 1] and True for positive rows.
     n_positive, n_negative, n_unlabeled : int
         Rows of the three kinds.
     prior : float
@@ -199,7 +201,7 @@ class Comparison:
         positive : array
             Whether each row is positive.
         rng : Generator
-            Decides the draw.
+            Random number generator.
         """
         of_each = [rng.permutation(np.flatnonzero(positive == value)) for value in (True, False)]
         labeled = np.concatenate([of_each[0][: self.n_positive], of_each[1][: self.n_negative]])

@@ -1,4 +1,4 @@
-"""Should I use my unlabelled rows? The paper's theory, turned into a recommendation before any model is fitted."""
+"""Whether unlabelled rows help for given sample sizes, from the paper's theory, before any model is fitted."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pnulearn.priors._sensitivity import Narrowing, after_random_labels
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
 ASSUMED_RATES = (0.2, 0.2)
-WORTHWHILE = 0.9  # a variance ratio above this is hardly worth the trouble
+WORTHWHILE = 0.9  # a variance ratio above this does not justify the unlabelled rows
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What the sample sizes promise. `str(advice)` says it in words, `advice.plot()` draws the variance ratio.
+    """Recommendation for given sample sizes. `str(advice)` is a text, `advice.plot()` draws the variance ratio.
 
-    The ratio is about judging: how much surer the estimated risk of a given model becomes. It is no promise about how
-    much better a model will be that is trained with the unlabelled rows.
+    The variance ratio is about evaluation: how much more precise the estimated risk of a given model becomes. It does
+    not predict how much the error rate of a model falls if it is trained with the unlabelled rows.
 
     Parameters
     ----------
@@ -49,27 +49,27 @@ class Advice:
     best : str
         "pn", "pu", "nu" or "pnu".
     mix : float
-        η of least variance for these sizes.
+        η of minimum variance for these sizes.
     paper_mix : float
-        η of least variance with unlimited U.
+        η of minimum variance with unlimited U.
     variance_ratio : float
         Variance of the PNU risk at `mix` over that of the PN risk.
     limit_ratio : float
         The same with unlimited U.
     pu_against_pn : float
-        Ratio of the bounds of Niu et al. (2016); below 1, PU alone beats PN.
+        Ratio of the bounds of Niu et al. (2016); below 1, PU alone has the smaller bound than PN.
     nu_against_pn : float
         The same for NU.
     unlabeled_to_help : float
-        Unlabelled rows from which the paper's mix lowers the variance.
+        Number of unlabelled rows from which the paper's mix lowers the variance.
     unlabeled_enough : float
-        Unlabelled rows that bring 90 % of all they could bring; infinite where there is nothing to gain.
+        Number of unlabelled rows that give 90 % of the possible reduction; infinite if there is none.
     label_next : str
         "positive" or "negative", whichever label lowers the variance more.
     narrowing : Narrowing, optional
-        What labels drawn at random would tell about a prior that is not known exactly.
+        Expected narrowing of an uncertain prior by labels drawn at random.
     needed : LabelsNeeded, optional
-        Labels that bring the interval of the error to the wished width.
+        Number of labels for the requested width of the interval of the error.
     """
 
     n_positive: int
@@ -150,13 +150,13 @@ class Advice:
         ]
         if self.best in ("pn", "pnu") and self.n_unlabeled:
             lines.append(
-                f"In judging a model, unlabelled rows change the variance of its estimated risk to "
+                f"In evaluation, unlabelled rows change the variance of a model's estimated risk to "
                 f"{self.variance_ratio:.0%} of that from labels alone, at mix {self.mix:+.2f}; with unlimited rows it "
-                f"would be {self.limit_ratio:.0%}. How much they help in training only a fit tells, beside "
-                "one that has seen none of them: risk='pn', centers='labeled'."
+                f"would be {self.limit_ratio:.0%}. To measure how much they help in training, compare with a fit "
+                "that does not use them: risk='pn', centers='labeled'."
             )
         if not isinf(self.unlabeled_enough):
-            lines.append(f"About {self.unlabeled_enough:.0f} unlabelled rows bring 90 % of what there is to gain.")
+            lines.append(f"About {self.unlabeled_enough:.0f} unlabelled rows give 90 % of the possible gain.")
         lines.append(f"Label a {self.label_next} row next: it lowers the variance more.")
         if self.narrowing is not None:
             lines.append(str(self.narrowing))
@@ -166,13 +166,13 @@ class Advice:
 
 
 _REASONS = {
-    "pnu": "The two classes' terms vary differently, and unlabelled rows can stand in for the noisier one.",
-    "pn": "The two classes' terms vary alike, so unlabelled rows have little to add to the labelled ones.",
-    "pu": "There are no labelled negatives; unlabelled rows take their place.",
-    "nu": "There are no labelled positives; unlabelled rows take their place.",
+    "pnu": "The risk terms of the two classes have different variances; unlabelled rows can replace the noisier one.",
+    "pn": "The risk terms of the two classes have similar variances, so unlabelled rows reduce the variance little.",
+    "pu": "There are no labelled negatives; unlabelled rows replace them.",
+    "nu": "There are no labelled positives; unlabelled rows replace them.",
 }
 
-_NO_UNLABELED = "There are no unlabelled rows, so the labelled ones have to do."
+_NO_UNLABELED = "There are no unlabelled rows, so only the labelled ones can be used."
 
 
 def advise(
@@ -185,10 +185,9 @@ def advise(
     width: float | None = None,
     sampling: Sampling = "by_class",
 ) -> Advice:
-    """Which of PN, PU, NU and PNU is promising for these sample sizes, and what to label next.
+    """Recommend one of PN, PU, NU and PNU for these sample sizes, and the class to label next.
 
-    `error_rates` are the shares of positives and of negatives that the model gets wrong; 20 % each is assumed if they
-    are not given.
+    Error rates of 20 % for both classes are assumed if `error_rates` is not given.
 
     Parameters
     ----------
@@ -204,9 +203,9 @@ def advise(
     error_rates : (float, float), optional
         Shares of positives and of negatives that the model gets wrong.
     width : float, optional
-        Wished width of the 95 % interval of the error; `Advice.needed` then says how many labels it takes.
+        Requested width of the 95 % interval of the error; `Advice.needed` is then the number of labels it takes.
     sampling : "by_class" or "random"
-        How these labels are to be drawn.
+        How these labels will be drawn.
 
     Examples
     --------
@@ -246,14 +245,14 @@ def advise(
 
 
 def advise_for(model: Any, X: Any, y: ArrayLike, *, prior: Any, unlabeled: Any = None, pos_label: Any = None) -> Advice:
-    """`advise` with the error rates that a fitted model has on rows it was not fitted to.
+    """`advise` with the error rates of a fitted model on rows that it was not fitted to.
 
-    One success and one failure are added to each class, so that no class looks perfect for want of rows.
+    One correct and one wrong prediction are added to each class as pseudo-observations, so that no rate is zero.
 
     Parameters
     ----------
     model : classifier
-        A fitted model, judged on X and y.
+        A fitted model, evaluated on X and y.
     X : array, sparse matrix or data frame (rows, columns)
         Features.
     y : array (rows,)
@@ -284,7 +283,7 @@ def _best(sizes: tuple[int, int, int], ratio: float) -> str:
 
 
 def _label_next(rates: tuple[float, float], prior: float, sizes: tuple[int, int, int]) -> str:
-    """Whichever label lowers the least variance more; the class that has no label at all comes first."""
+    """The class whose label lowers the minimum variance more; a class without any label comes first."""
     if 0 in sizes[:2]:
         return "positive" if sizes[0] == 0 else "negative"
     more = [Psi.of_rates(*rates, prior=prior, sizes=(sizes[0] + a, sizes[1] + 1 - a, sizes[2])) for a in (1, 0)]
@@ -298,7 +297,7 @@ def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
             raise ValueError(f"{name} must be a whole number, at least 0, got {size!r}.")
     if not any(sizes[:2]) or (not all(sizes[:2]) and not sizes[2]):
         raise ValueError(
-            f"Nothing can be learnt from {sizes[0]} positive, {sizes[1]} negative and {sizes[2]} unlabelled rows: two "
+            f"Learning is impossible from {sizes[0]} positive, {sizes[1]} negative and {sizes[2]} unlabelled rows: two "
             "of the three are needed, one of them labelled."
         )
     positive, negative, unlabeled = map(int, sizes)

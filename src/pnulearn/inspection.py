@@ -213,10 +213,10 @@ def column_importance(
     pos_label: Any = None,
     random_state: Any = None,
 ) -> list[ColumnImportance]:
-    """How much the error rises when a column is shuffled, most important column first; y may have unlabelled rows.
+    """Permutation importance: the increase of the error rate when a column is shuffled. y may have unlabelled rows.
 
-    Columns whose rise is more than chance explains come first, by their rise. Of the others a few labels cannot tell
-    the order, so they come by the share of decisions that they move.
+    Columns with a significant increase come first, in descending order. For the others the labels are too few to
+    order them by the increase, so they are ordered by the share of predictions that change.
 
     Parameters
     ----------
@@ -229,15 +229,15 @@ def column_importance(
     prior : float, (float, float), distribution or PriorEstimate
         Share of positives in the population; a mapping from class to share for more than two classes.
     columns : mapping, optional
-        Columns that are one to you, such as the features of one category, by the name of the whole. By default every
-        column stands for itself.
+        Groups of columns that are shuffled together, such as the features of one category, by name. By default every
+        column is its own group.
     cv : splitter, optional
         Fit copies of the model, e.g. in the folds of PNUStratifiedKFold(train_on_unlabeled=True), so that no row is
-        judged by a model that saw it.
+        predicted by a model that was fitted to it.
     n_repeats : int
-        Times that every column is shuffled.
+        Number of shuffles of every column.
     confidence : float
-        Probability that the intervals are to hold the truth with.
+        Confidence level of the intervals.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
@@ -251,11 +251,11 @@ def column_importance(
         raise TypeError(f"cv must be a splitter such as PNUStratifiedKFold(5, train_on_unlabeled=True), got {cv!r}.")
     labels = _read_labels(model, y, unlabeled, pos_label)
     if not len(labels.labeled):
-        raise ValueError("y has no labelled row, so nobody can tell how much the error rises.")
+        raise ValueError("y has no labelled row, so the increase of the error cannot be estimated.")
     X = read_rows(X, len(labels.codes))
-    judged = [(model, np.arange(len(labels.codes)))] if cv is None else fit_folds(model, X, y, cv)
+    held_out = [(model, np.arange(len(labels.codes)))] if cv is None else fit_folds(model, X, y, cv)
     return measure_importance(
-        judged,
+        held_out,
         X,
         labels,
         read_prior(prior, labels.classes),
@@ -267,14 +267,14 @@ def column_importance(
 
 
 def fit_folds(model: Any, X: Any, y: Any, cv: Any) -> list[Scored]:
-    """A copy of the model per fold, with the rows that it has not seen."""
+    """A copy of the model per fold, with its held-out rows."""
     return [
         (clone(model).fit(take_rows(X, train), take_rows(y, train)), np.asarray(test)) for train, test in cv.split(X, y)
     ]
 
 
 def measure_importance(
-    judged: Iterable[Scored],
+    held_out: Iterable[Scored],
     X: Any,
     labels: Labels,
     prior: PriorEstimate,
@@ -284,11 +284,11 @@ def measure_importance(
     confidence: float = 0.95,
     random_state: Any,
 ) -> list[ColumnImportance]:
-    """The same from models and the rows that each is asked about; every row is asked about once."""
+    """`column_importance` from pairs of a model and its held-out rows; every row occurs once."""
     n_rows = len(labels.codes)
     before = np.zeros(n_rows, dtype=int)
     after = np.zeros((len(groups), n_repeats, n_rows), dtype=np.int32)
-    for model, rows in judged:
+    for model, rows in held_out:
         decide, part = _decider(model, labels), take_rows(X, rows)
         before[rows] = decide(part)
         for column, places in enumerate(groups.values()):
@@ -303,12 +303,12 @@ def measure_importance(
 
 
 def _rank(one: ColumnImportance) -> tuple[float, float]:
-    """Rises that are more than chance come first; among the others labels cannot tell, but decisions can."""
+    """Sort key: significant increases first, then the share of changed predictions."""
     return -max(one.rise.value, 0.0) if one.rise.low > 0 else 0.0, -one.changed
 
 
 def _read_labels(model: Any, y: ArrayLike, unlabeled: Any, pos_label: Any) -> Labels:
-    """y in the classes of the model; of two, the positive one comes last."""
+    """y encoded in the classes of the model; the positive one of two comes last."""
     classes = np.asarray(model.classes_)
     names = classes[classes != unlabeled] if unlabeled is not None else classes
     if pos_label is not None and len(names) == 2:
@@ -317,7 +317,7 @@ def _read_labels(model: Any, y: ArrayLike, unlabeled: Any, pos_label: Any) -> La
 
 
 def _decider(model: Any, labels: Labels) -> Callable[[Any], AnyArray]:
-    """Class codes of what a model predicts."""
+    """A function that returns the class codes of a model's predictions."""
     code = {name: place for place, name in enumerate(labels.classes.tolist())}
     return lambda X: np.array([code.get(name, -1) for name in np.asarray(model.predict(X)).tolist()])
 
@@ -399,7 +399,7 @@ def column_effect(
 def trace_effect(
     models: Sequence[Any], X: Any, some: AnyArray, name: str, places: Group, shown: AnyArray, values: list[Any]
 ) -> Effect:
-    """The effect of columns at these places, with values from the rows `shown`, averaged over `some` rows."""
+    """The effect of columns at these positions, with values from the rows `shown`, averaged over the rows `some`."""
     part = take_rows(X, some)
     curves = np.array(
         [

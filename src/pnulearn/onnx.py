@@ -1,6 +1,6 @@
-"""Export to ONNX: a graph of standard operators, in double or single precision, whose labels agree with ours.
+"""Export to ONNX: a graph of standard operators, in double or single precision, with the same labels as the model.
 
-g = Σ_σ φ_σ(x)′w_σ + w_0, where each kernel draws its own φ;    label = classes[g > 0] or classes[argmax g]
+g = Σ_σ φ_σ(x)′w_σ + w_0, where each kernel exports its own φ;    label = classes[g > 0] or classes[argmax g]
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ DTYPES = ("float64", "float32")
 def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequence[str] | None = None) -> ModelProto:
     """The model as ONNX: from X (n, d) to label (n,), score (n,) or (n, classes), probability (n, classes).
 
-    Rows on the boundary to the last bit may fall on either side.
+    Rows exactly on the decision boundary may get either label because of rounding.
 
     Parameters
     ----------
     model : classifier
         A fitted model.
     dtype : str
-        "float64", or "float32" for runtimes without double precision: then X, all arithmetic and all answers have
-        some seven digits.
+        "float64", or "float32" for runtimes without double precision. With "float32", X, all computations and all
+        outputs have about seven digits.
     feature_names : sequence of str, optional
-        Names of the columns of X, kept in the export's metadata; those that the model was fitted with by default.
+        Names of the columns of X, stored in the metadata of the export; by default those of the fitted model.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
     check_is_fitted(model)
     if not hasattr(model, "kernel"):
         raise TypeError(
-            f"A {type(model).__name__} cannot be written to ONNX, a PNUClassifier can: fit with `--learner pnu`."
+            f"A {type(model).__name__} cannot be exported to ONNX, only a PNUClassifier can: fit with `--learner pnu`."
         )
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}.")
     if model.classes_.dtype.kind not in "biufU":
-        raise TypeError(f"Labels of type {model.classes_.dtype} cannot be written to ONNX.")
+        raise TypeError(f"Labels of type {model.classes_.dtype} cannot be exported to ONNX.")
     onnx = _package()
     graph = _Graph(onnx, np.dtype(dtype))
     score = KERNELS[model.kernel].draw(graph, vars(model))
@@ -87,16 +87,16 @@ def save_onnx(
     dtype: str = "float64",
     feature_names: Sequence[str] | None = None,
 ) -> None:
-    """Write the ONNX export of a model; the old file stays until the new one is complete.
+    """Write the ONNX export of a model. An existing file is replaced only when the new one is complete.
 
     Parameters
     ----------
     model : classifier
         A fitted model.
     path : str or Path
-        The file. One that holds an export of ours is replaced.
+        The file. An existing export of pnulearn is replaced.
     overwrite : bool
-        Replace a file that holds anything else, too.
+        Also replace any other file.
     dtype : str
         "float64" or "float32", as in `to_onnx`.
     feature_names : sequence of str, optional
@@ -117,7 +117,7 @@ def _package() -> Any:
 
 
 class _Graph:
-    """Nodes and constants in the order they are made; every value is known by its name."""
+    """Nodes and constants in the order of creation; values are referred to by name."""
 
     def __init__(self, onnx: Any, dtype: np.dtype):
         self.onnx = onnx
@@ -127,13 +127,13 @@ class _Graph:
         self.outputs: list[Any] = []
 
     def constant(self, name: str, value: AnyArray) -> str:
-        """Numbers in the precision of the graph; whole numbers and words as they are."""
+        """Add a constant: floats in the precision of the graph, integers and strings unchanged."""
         value = value.astype(self.dtype) if value.dtype == np.float64 else value
         self.constants.append(self.onnx.numpy_helper.from_array(value, name))
         return name
 
     def apply(self, operator: str, *inputs: str, name: str, also: tuple[str, ...] = (), **attributes: Any) -> str:
-        """Add a node; `also` are results beside the one that is named."""
+        """Add a node and return its output `name`; `also` are further outputs."""
         self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name, *also], **attributes))
         return name
 
@@ -161,7 +161,7 @@ def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
 
 
 def _answer_two(graph: _Graph, scores: str, model: PNUClassifier) -> str:
-    """Draw score and probability; the class code is named."""
+    """Add score and probability to the graph; returns the name of the class code."""
     calibration = getattr(model, "calibration_", None)
     zero, one = graph.constant("bottom", np.array(0.0)), graph.constant("top", np.array(1.0))
     if calibration is None:
@@ -186,7 +186,7 @@ def _answer_many(graph: _Graph, scores: str, model: PNUClassifier) -> str:
 
 
 def _draw_nearest_distribution(graph: _Graph, rows: str, n_classes: int) -> None:
-    """`calibration.nearest_distribution`, whose sums of the greatest k are products with a triangle."""
+    """`calibration.nearest_distribution`, with the sums of the k largest as a product with a triangular matrix."""
     triangle = np.triu(np.ones((n_classes, n_classes))) / np.arange(1.0, n_classes + 1)
     ordered = graph.apply("TopK", rows, graph.constant("all", np.array([n_classes])), name="ordered", also=("places",))
     sums = graph.apply("MatMul", ordered, graph.constant("triangle", triangle), name="sums")
@@ -197,7 +197,7 @@ def _draw_nearest_distribution(graph: _Graph, rows: str, n_classes: int) -> None
 
 
 def _halved(graph: _Graph, scores: str) -> str:
-    """(1 + g) / 2, the probability that the score of a squared loss stands for."""
+    """(1 + g) / 2, the probability for a score of the squared loss."""
     shifted = graph.apply("Add", scores, graph.constant("unit", np.array(1.0)), name="shifted")
     return graph.apply("Mul", shifted, graph.constant("half", np.array(0.5)), name="halved")
 

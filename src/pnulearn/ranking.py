@@ -56,7 +56,7 @@ def pair_weights(prior: float, mix: float) -> AnyArray:
 
 
 def count_pairs(sizes: Sequence[int]) -> AnyArray:
-    """How many pairs of every kind there are among samples of these sizes."""
+    """Number of pairs of every kind for samples of these sizes."""
     return np.array([sizes[a] * (sizes[b] - (a == b)) for a, b in PAIRS], dtype=float)
 
 
@@ -90,7 +90,7 @@ def quadratic_risk(samples: Sequence[Moments], weights: AnyArray) -> tuple[AnyAr
         cross = np.outer(A.mean, B.mean)
         scatter = A.second + B.second - cross - cross.T
         if first == second:
-            scatter *= A.size / (A.size - 1)  # without the pairs of a row with itself, which differ by nothing
+            scatter *= A.size / (A.size - 1)  # exclude the pairs of a row with itself, whose difference is zero
         H += weight * scatter
         h += weight * (A.mean - B.mean)
     return H, h
@@ -116,13 +116,13 @@ def smooth_risk(loss: Loss, scores: Sequence[AnyArray], weights: AnyArray) -> tu
 
 # Pairs of held-out rows, counted fold by fold: scores of different folds are never compared.
 
-SHARES = np.linspace(0.0, 0.8, 5)  # of pairs with U
-HOPELESS = 10.0  # times as much variance as the other side has
+SHARES = np.linspace(0.0, 0.8, 5)  # candidate weights of the pairs with U
+HOPELESS = 10.0  # largest ratio of the variances of PU and NU
 
 
 @dataclass(frozen=True)
 class PairTally:
-    """Sums over pairs of all candidates (..., 5 kinds): of pairs not won, and of the squared loss."""
+    """Sums over pairs of all candidates (..., 5 kinds): of wrongly ordered pairs, and of the squared loss."""
 
     sizes: AnyArray
     pairs: AnyArray
@@ -151,13 +151,13 @@ class PairTally:
 
     @property
     def effective_labels(self) -> float:
-        """The harmonic mean of the two numbers of labels; the one there is, if a class has none."""
+        """The harmonic mean of the numbers of labels of both classes, or the number of the only labelled class."""
         labeled = self.sizes[:U][self.sizes[:U] > 0]
         return float(len(labeled) / np.sum(1 / labeled)) if len(labeled) else 0.0
 
 
 def validation_mix(prior: float, sizes: AnyArray) -> float:
-    """η of least variance where rows of all samples vary alike and U is large; ±1 if only U takes a class's place.
+    """η of minimum variance for equal variances of all rows and large U; ±1 if a class has no labelled rows.
 
     >>> validation_mix(0.5, np.array([5, 5, 0])), round(validation_mix(0.1, np.array([5, 5, 100])), 3)
     (0.0, 0.985)
@@ -175,9 +175,9 @@ def validation_mix(prior: float, sizes: AnyArray) -> float:
 
 
 def promising_mixes(prior: float, sizes: AnyArray) -> AnyArray:
-    """The mixes to try: those with U in the place of a class, if that does not vary hopelessly beside the other side.
+    """Candidate mixes, without those of PU or NU if its variance is more than `HOPELESS` times that of the other.
 
-    Where positives are rare, U is nearly N, and P little of what (P, U) has to be rid of.
+    If positives are rare, U is nearly N, and little of P has to be subtracted from the pairs (P, U).
 
     >>> promising_mixes(0.05, np.array([15, 15, 500])).round(1).tolist()
     [0.0, 0.2, 0.4, 0.6, 0.8]
@@ -190,7 +190,7 @@ def promising_mixes(prior: float, sizes: AnyArray) -> AnyArray:
 
 
 def side_variances(prior: float, sizes: AnyArray) -> dict[int, float]:
-    """How much PU (1) and NU (-1) vary where U is large: by the pairs within a class that are subtracted."""
+    """Approximate variances of PU (1) and NU (-1) for large U, from the subtracted pairs within a class."""
     n_positive, n_negative = (int(size) for size in sizes[:U])
     odds = prior / (1 - prior)
     return {
@@ -212,7 +212,7 @@ def _mean_square(first: AnyArray, second: AnyArray, same: bool) -> AnyArray:
 
 def _mean_lost(parts: Sequence[AnyArray]) -> AnyArray:
     """Shares of pairs (..., 5) in which the first does not score above the second, ties counting a half."""
-    lost = np.full((*parts[0].shape[:-1], len(PAIRS)), 0.5)  # a row against others of its sample
+    lost = np.full((*parts[0].shape[:-1], len(PAIRS)), 0.5)  # pairs within a sample
     for kind, (first, second) in enumerate(((P, N), (P, U), (U, N))):
         if parts[first].shape[-1] and parts[second].shape[-1]:
             for place in np.ndindex(parts[0].shape[:-1]):
@@ -224,7 +224,7 @@ def _mean_lost(parts: Sequence[AnyArray]) -> AnyArray:
 
 # Coefficients of every mix and penalty on one sample of rows.
 
-LEAST_CURVATURE = 1e-9  # of the greatest; below it there is no minimum worth the name
+LEAST_CURVATURE = 1e-9  # relative to the largest eigenvalue; below it the minimum is not determined
 MOST_STEPS = 200
 
 
@@ -233,7 +233,7 @@ def solve_candidates(
 ) -> AnyArray:
     """Minimisers (mixes, alphas, b) of  risk + alpha ‖w‖², NaN where it has none.
 
-    U takes part with negative weights, so the risk itself may fall for ever: then only a greater alpha has a minimum.
+    Some pairs have negative weights, so the risk may be unbounded below; then only a larger alpha has a minimum.
     """
     groups = [features[rows] for rows in samples]
     sizes = [len(group) for group in groups]
@@ -254,7 +254,7 @@ def solve_candidates(
 
 def _solve_penalties(H: AnyArray, h: AnyArray, alphas: AnyArray) -> AnyArray:
     """(H + 4 alpha I) w = h for every alpha by one eigendecomposition."""
-    values, vectors = np.linalg.eigh(H)  # SciPy's default, evr, gives up on matrices with many values close together
+    values, vectors = np.linalg.eigh(H)  # SciPy's default driver, evr, fails on matrices with clustered eigenvalues
     curvature = values + 4 * alphas[:, None]
     curvature[curvature.min(axis=1) < LEAST_CURVATURE * np.abs(values).max()] = np.nan
     solution: AnyArray = (vectors.T @ h / curvature) @ vectors.T
@@ -262,7 +262,7 @@ def _solve_penalties(H: AnyArray, h: AnyArray, alphas: AnyArray) -> AnyArray:
 
 
 def _descend(loss: Loss, groups: Sequence[AnyArray], weights: AnyArray, alpha: float, start: AnyArray) -> AnyArray:
-    """A minimum near the squared loss's, which is the only one if nothing is subtracted."""
+    """A local minimum, started at that of the squared loss; global if no weight is negative."""
 
     def value_and_slope(w: AnyArray) -> tuple[float, AnyArray]:
         value, slopes = smooth_risk(loss, [group @ w for group in groups], weights)
@@ -275,11 +275,11 @@ def _descend(loss: Loss, groups: Sequence[AnyArray], weights: AnyArray, alpha: f
     return solution
 
 
-# The search among rankers, and the AUC that held-out rows give its outcome.
+# Cross-validation of all candidates, and the cross-validated AUC of the result.
 
 
 class PairSearch:
-    """Every bandwidth x mix x alpha, learnt without each fold in turn and judged on it."""
+    """Cross-validation of every combination of bandwidth, mix and alpha."""
 
     def __init__(
         self,
@@ -320,7 +320,7 @@ class PairSearch:
         return SearchTable(values, zero_one, squared, weight)
 
     def assemble(self, weight: AnyArray) -> AnyArray:
-        """Coefficients (bandwidths, b) of all rows, summed over candidates."""
+        """Coefficients (bandwidths, b) fitted to all rows, averaged over candidates with these weights."""
         whole = np.ones(len(self.folds), dtype=bool)
         return np.stack([combine(self._learn(Z, whole), part) for Z, part in zip(self.features, weight, strict=True)])
 
@@ -403,14 +403,14 @@ class PNURanker(PartiallyLabeledClassifier):
     prior : object
         θ, the share of positives in the population, as in `PNUClassifier`.
     mix : float or array, optional
-        η of the PNU risk between −1 (N and U) and 1 (P and U), or candidates; None tries five from 0 to 0.8, or to −0.8
-        where negatives are the rare class, and both where neither is.
+        η of the PNU risk between −1 (N and U) and 1 (P and U), or candidates; None tries five from 0 to 0.8, five from
+        0 to −0.8 if negatives are the rare class, and all of them if neither class is rare.
     alpha : float or array, optional
         Penalties to try; None for those of `PNUClassifier`.
     bandwidth : float or array, optional
         Bandwidths to try; None for multiples of the median distance.
     centers : str, int or array
-        Rows that basis functions are put around: a number of them, "labeled", "all", or an array.
+        Centres of the basis functions: a number of rows, "labeled", "all", or an array.
     selection : str
         "average" weights all candidates by their validation risk, "best" selects one.
     cv : int

@@ -40,13 +40,13 @@ def test_the_model_serves_every_command(streamed, customers, tmp_path, capsys):
     [
         (["--loss", "logistic", "--kernel", "linear"], "--loss logistic needs all rows at once"),
         (["--most-unlabeled", "100"], "--most-unlabeled asks for some of the rows"),
-        (["--weights", "age"], "one pass cannot weigh rows"),
+        (["--weights", "age"], "row weights are not possible in one pass"),
     ],
 )
 def test_what_one_pass_cannot_do_is_done_in_memory_and_said(customers, capsys, more, why):
     assert run(["fit", str(customers), *FIT, *STREAMED, *more]) == 0
     out, err = capsys.readouterr()
-    assert f"read into memory, since {why}" in err
+    assert f"read into memory, because {why}" in err
     assert ("100 of 300 unlabelled" in out) == ("--most-unlabeled" in more)
 
 

@@ -9,7 +9,7 @@ import pytest
 from pnulearn.cli import run
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.priors import PriorEstimate, estimate_prior
-from pnulearn.priors._resolve import beside_evidence
+from pnulearn.priors._resolve import combine_evidence
 from pnulearn.tables import read_table
 from pnulearn.tables._evaluation import model_labels
 from pnulearn.tables._loading import load_table_model
@@ -92,7 +92,7 @@ def test_a_column_marks_rows_that_were_labelled_at_random(capsys, marked):
     y = np.array([row[4] or None for row in table.rows()], dtype=object)
     X, _ = learn_plan(table, without={"bought": "the label", "audit": "by request"}).features(table)
     scores = estimate_prior(X, y, pos_label="yes", random_state=0)
-    expected = beside_evidence([PriorEstimate.of_counts([5, 1])], [scores])
+    expected = combine_evidence([PriorEstimate.of_counts([5, 1])], [scores])
     assert facts["prior"] == pytest.approx(expected.value)
     model = marked.parent / "marked.pnu"
     fitted = as_json(capsys, "fit", marked, "-l", "bought", "--at-random", "audit", "-m", model, *FAST)

@@ -75,7 +75,7 @@ def test_fit_prior_and_evaluate_read_an_export(tmp_path, capsys):
     assert run(["prior", str(out), "--label", "bought", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["labels"] == "chosen"
     assert run(["fit", str(out), "--label", "bought", "--weights", "colour"]) == 1
-    assert "Weights are numbers" in capsys.readouterr().err
+    assert "Weights must be numbers" in capsys.readouterr().err
 
 
 def test_a_table_without_labels_without_the_column_and_of_pictures_only(tmp_path):

@@ -73,7 +73,7 @@ def test_more_classes_get_a_point_of_the_simplex(rng):
 def test_classes_that_do_not_differ_are_reported(rng):
     X = np.tile(rng.normal(size=(30, 4)), (3, 1))
     y = np.repeat([0.0, 1.0, np.nan], 30)
-    with pytest.raises(ValueError, match="do not tell the labelled classes apart"):
+    with pytest.raises(ValueError, match="do not separate the labelled classes"):
         estimate(X, y, LinearBasis(np.zeros(4)))
 
 

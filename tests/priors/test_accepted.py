@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pnulearn import PNUClassifier, advise, advise_for, baselines, metrics, risks
 from pnulearn.priors import PriorEstimate, resolve_prior
-from pnulearn.priors._resolve import beside_evidence
+from pnulearn.priors._resolve import combine_evidence
 from pnulearn.streaming import fit_files
 
 RNG = np.random.default_rng(0)
@@ -73,7 +73,7 @@ def test_counts_of_labels_drawn_at_random_can_be_told_as_a_distribution(learner)
     """Where rows cannot be marked (files, Dask), Beta(½ + positives, ½ + negatives) says the same as a mask."""
     told = LEARNERS[learner](beta(3.5, 7.5)).prior_estimate_
     alone = LEARNERS[learner](None).prior_estimate_
-    counted = beside_evidence([PriorEstimate.of_counts([7, 3])], [alone])
+    counted = combine_evidence([PriorEstimate.of_counts([7, 3])], [alone])
     np.testing.assert_allclose([told.value, told.sd], [counted.value, counted.sd], rtol=1e-4)
 
 

@@ -65,7 +65,7 @@ def test_labeled_negatives_are_set_aside_with_a_word(estimator):
     X, codes = apart(2, 0.3, 60, 120)
     estimator.set_params(n_bootstrap=0)
     alone = estimator.estimate(X, codes)
-    with pytest.warns(UserWarning, match="leaves 2 labelled negatives aside"):
+    with pytest.warns(UserWarning, match="ignores 2 labelled negatives"):
         found = estimator.estimate(np.vstack([X, [[0, 0], [1, 1]]]), np.append(codes, [0, 0]))
     assert found.raw == alone.raw
 

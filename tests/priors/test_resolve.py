@@ -122,7 +122,7 @@ class TestResolve:
     def test_methods_estimators_and_nothing_are_estimated(self):
         for prior, method in ((None, "scores"), ("energy", "energy"), (EnergyPrior(), "energy")):
             assert self.resolve(prior).method == method
-        with pytest.warns(UserWarning, match="negatives aside"):
+        with pytest.warns(UserWarning, match="labelled negatives"):
             assert self.resolve(KMPrior(2, n_bootstrap=0)).method == "km2"
 
     def test_the_caller_s_estimator_is_left_alone(self):

@@ -133,7 +133,7 @@ def test_indistinguishable_classes_fall_back_to_energy_with_a_warning():
     """Rows of one class are nearest to those of the other, so every left-out row is scored wrongly."""
     X = np.array([[0.0], [10.0], [0.1], [10.1], [0.2], [9.0]])
     codes = np.array([0, 0, 1, 1, -1, -1])
-    with pytest.warns(UserWarning, match="V-statistic"), pytest.warns(UserWarning, match="do not tell the labelled"):
+    with pytest.warns(UserWarning, match="V-statistic"), pytest.warns(UserWarning, match="do not separate the"):
         found = ScorePrior(n_bootstrap=0).estimate(X, codes)
     assert found.method == "energy"
 

@@ -131,7 +131,7 @@ def test_an_output_replaces_predictions_and_nothing_else(model, rows, tmp_path):
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.tex").touch()
     for overwrite in (False, True):
-        with pytest.raises(FileExistsError, match=r"not empty \(thesis.tex"):
+        with pytest.raises(FileExistsError, match=r"contains other files \(thesis.tex"):
             predict_files(model, rows, tmp_path / "precious", overwrite=overwrite)
 
 
@@ -224,5 +224,5 @@ def test_columns_are_found_by_name_or_counted(rows, tmp_path, model):
     two = pq.read_table(predict_files(model, tmp_path / "other.parquet", tmp_path / "2.parquet"))
     assert one.equals(two)
     nameless = PNUClassifier(**SETTINGS).fit(X, Y)
-    with pytest.raises(ValueError, match="4 feature columns and the model 3"):
+    with pytest.raises(ValueError, match="4 feature columns, but the model needs 3"):
         predict_files(nameless, tmp_path / "other.parquet", tmp_path / "3.parquet")

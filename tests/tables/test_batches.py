@@ -95,7 +95,7 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path, table):
     parts = iter(Batches.of(path, Reading(), large=0))
     next(parts)
     path.write_bytes(path.read_bytes() + b"1,2,x,true\n")
-    with pytest.raises(TableError, match="changed while in use"):
+    with pytest.raises(TableError, match="changed while it was in use"):
         list(parts)
 
 

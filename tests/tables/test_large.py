@@ -101,7 +101,7 @@ def test_a_plan_from_a_sample_knows_counters_and_says_so(files, monkeypatch):
     monkeypatch.setattr(row_sampling, "MOST_ROWS", 200)
     fitted = fit_streamed(files / "t.csv", kernel="linear", prior=0.4)
     model = fitted.model
-    assert model.plan.left_out["row"] == model.plan.left_out["shuffled"] == "it numbers the rows"
+    assert model.plan.left_out["row"] == model.plan.left_out["shuffled"] == "row numbers"
     assert any("200 rows drawn at random" in remark for remark in model.record.remarks)
     assert model.record.n_used == N
     truth = read_table(files / "t.csv")

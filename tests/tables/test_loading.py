@@ -48,7 +48,7 @@ def test_load_gives_the_table_model_with_its_classifier(path, table):
 
 def test_arrays_and_doubled_names_are_refused_with_the_way_out(path, table):
     model = pnulearn.load(path)
-    with pytest.raises(TableError, match=r"needs a table with named columns, got ndarray.*model\.classifier"):
+    with pytest.raises(TableError, match=r"A table with named columns is needed, got ndarray.*model\.classifier"):
         model.predict(np.zeros((2, 3)))
     with pytest.raises(TableError, match="more than one column 'x'"):
         model.predict(pd.concat([table[0], table[0][["x"]]], axis=1))
@@ -65,5 +65,5 @@ def test_statistics_and_classifiers_are_told_from_table_models(tmp_path):
 def test_a_plan_that_does_not_fit_its_classifier_is_refused(path, tmp_path):
     model = pnulearn.load(path)
     other = TableModel(model.classifier, type(model.plan)(model.plan.columns[:1], {}), "y", model.record)
-    with pytest.raises(ValueError, match="its columns make 1 features, not 3"):
+    with pytest.raises(ValueError, match="its columns give 1 features, not 3"):
         other.save(tmp_path / "m")

@@ -41,8 +41,8 @@ def test_a_good_model_is_called_useful_beside_the_yardstick():
 
 def test_a_model_that_calls_hardly_anything_positive_says_so_first():
     found = verdict_of(table_of(gap=0.2, share=0.2), prior=0.2)
-    assert found.headline.startswith("Do not rely on this model yet: it calls")
-    assert "'yes', where about 20 % should be" in found.headline
+    assert found.headline.startswith("Do not rely on this model yet: it predicts")
+    assert "but about 20 % are expected" in found.headline
     assert "Label more rows (now 80)" in found.advice
     assert found.concerns[0].grave
 

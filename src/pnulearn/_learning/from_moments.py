@@ -26,7 +26,7 @@ from pnulearn._problem.samples import Samples, Sampling
 from pnulearn._solvers.candidates import ALPHAS, Mixes
 from pnulearn.priors._estimate import PriorEstimate, settle
 from pnulearn.priors._mixture import least_norm_shares
-from pnulearn.priors._resolve import beside_evidence, is_vague, read_prior, resolve_prior
+from pnulearn.priors._resolve import combine_evidence, is_vague, read_prior, resolve_prior
 
 # Fixing the design: settings and a sample of rows give classes, centres and bandwidths.
 
@@ -93,7 +93,7 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
     means = np.stack([group.mean for group in groups])
     if _gap(means[:-1]) < LEAST_GAP:
         raise ValueError(
-            "Held-out scores do not tell the labelled classes apart, so the class prior cannot be estimated from U. "
+            "Held-out scores do not separate the labelled classes, so the class prior cannot be estimated from U. "
             "Pass the prior as a number, label more rows, or add columns in which the classes differ."
         )
     if len(groups) == 3:
@@ -243,14 +243,14 @@ def _combine_priors(
     counted = counts[:-1] if settings.sampling == "random" else random_counts
     if counted is not None and counted.any():
         known.append(PriorEstimate.of_counts(counted))
-    read_off = []
+    estimated = []
     if counts.all() and can_validate(statistics):
         try:
-            read_off.append(prior_from_moments(statistics, design.seed, settings.n_jobs))
-        except ValueError:  # the classes cannot be told apart, which is an error only without other information
+            estimated.append(prior_from_moments(statistics, design.seed, settings.n_jobs))
+        except ValueError:  # the classes are not separated, which is an error only without other information
             if not known:
                 raise
-    return beside_evidence(known, read_off) if known else next(iter(read_off), None)
+    return combine_evidence(known, estimated) if known else next(iter(estimated), None)
 
 
 def _count_samples(statistics: PNUStatistics, sampling: Sampling) -> Samples:

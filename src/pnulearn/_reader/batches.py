@@ -1,4 +1,4 @@
-"""Large tables batch by batch: every batch is a table with its row offset in the whole."""
+"""Large tables in batches: every batch is a table with its row offset in the whole table."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pnulearn._reader.formats import looks_like_json, looks_like_spreadsheet
 from pnulearn._reader.in_memory import read_table
 from pnulearn._reader.table import Table
 
-LARGE = 32 << 20  # bytes of all files from which on they are read in batches
+LARGE = 32 << 20  # total bytes of files above which they are read in batches
 BATCH_ROWS = 1 << 15
 BYTES_AT_ONCE = 1 << 23
-PART_ROWS = 250_000  # a few seconds of work
+PART_ROWS = 250_000  # takes a few seconds
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Batches:
-    """The tables of one or several files, batch by batch if they are large; they may be read any number of times."""
+    """The rows of one or several files, in batches if the files are large. Can be iterated repeatedly."""
 
     paths: tuple[str | Path, ...]
     reading: Reading
@@ -46,20 +46,20 @@ class Batches:
 
     @classmethod
     def of(cls, path: str | Path | Sequence[str | Path], reading: Reading, large: int | None = None) -> Batches:
-        """The files that a path, a pattern or several of them name."""
+        """From a path, a pattern or several of them."""
         need_arrow()
         return cls(tuple(expand(path)), reading, LARGE if large is None else large)
 
     @property
     def is_streamed(self) -> bool:
-        """Whether batches are read one after the other; spreadsheets, JSON and standard input are read whole."""
+        """Whether the files are read in batches; spreadsheets, JSON and standard input are read at once."""
         files = [Path(path) for path in self.paths]
         if not all(file.is_file() for file in files) or sum(file.stat().st_size for file in files) <= self.large:
             return False
         return all(_is_streamable(file) for file in files)
 
     def whole(self) -> Table:
-        """All rows at once, in memory."""
+        """All rows in memory."""
         reading = self.reading
         return read_table(
             list(self.paths),
@@ -70,7 +70,7 @@ class Batches:
         )
 
     def __iter__(self) -> Iterator[tuple[Table, float]]:
-        """Tables, each with the share of all bytes that have been read by then."""
+        """Tables, each with the share of all bytes read so far."""
         if not self.is_streamed:
             yield self.whole(), 1.0
             return
@@ -87,12 +87,12 @@ class Batches:
 
     @property
     def source(self) -> str:
-        """The name of the whole, as `read_table` has it."""
+        """The name of the table, the same as from `read_table`."""
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         return Path(self.paths[0]).name + more
 
     def fingerprint(self) -> str:
-        """The same as that of the whole table; all bytes are read for it, and none are kept."""
+        """The fingerprint of the table, the same as from `read_table`. Reads all files."""
         each = [_digest(Path(path)) for path in self.paths]
         return each[0] if len(each) == 1 else hashlib.sha256("".join(each).encode()).hexdigest()[:16]
 
@@ -101,7 +101,7 @@ class Batches:
         return next(iter(self))[0]
 
     def parts(self) -> tuple[BatchPart, ...]:
-        """Parts of streamed files that may be read side by side: runs of row groups, or a whole text file."""
+        """Parts of streamed files that can be read in parallel: consecutive row groups, or a whole text file."""
         whole = [self._open(path) for path in self.paths]
         names = whole[0].names
         return tuple(
@@ -109,7 +109,7 @@ class Batches:
         )
 
     def _open(self, path: str | Path) -> BatchPart:
-        """A file whose cells may be of any kind, told by its content."""
+        """A file as one part; the format is recognised by content."""
         with naming(path):
             part = BatchPart.of(Path(path), self.reading, source=Path(path).name, is_parquet=_is_parquet(path))
             if part.dialect is None:
@@ -117,7 +117,7 @@ class Batches:
         return part
 
     def _refuse_others(self, part: BatchPart, names: Sequence[str]) -> BatchPart:
-        """The file, if its columns are those of the first one, in any order."""
+        """The file, if it has the same columns as the first one, in any order; otherwise an error."""
         odd = sorted(set(names) ^ set(part.names))
         if odd:
             first = Path(self.paths[0]).name
@@ -135,7 +135,7 @@ def read_batches(
     header: bool = True,
     large: int = LARGE,
 ) -> Batches:
-    """The table in files, to be read in batches if they are large; nothing is read yet.
+    """A table in files, read in batches if they are large. Rows are read when the result is iterated.
 
     Parameters
     ----------
@@ -144,23 +144,23 @@ def read_batches(
     missing : tuple of str
         Further markers of missing cells.
     encoding : str, optional
-        Found out by default.
+        Encoding of text files; recognised by default.
     delimiter : str, optional
-        Found out by default.
+        Delimiter of CSV files; recognised by default.
     header : bool
-        Whether the first line holds names.
+        Whether the first line holds column names.
     large : int
-        Bytes of all files from which on CSV and Parquet are read in batches; other formats are always read whole.
+        Total bytes above which CSV and Parquet files are read in batches; other formats are always read at once.
     """
     return Batches.of(path, Reading(tuple(missing), encoding, delimiter, header), large)
 
 
 @dataclass(frozen=True)
 class BatchPart:
-    """Consecutive rows of a file that may be read any number of times: row groups of Parquet, or all of a text file.
+    """Consecutive rows of a file that can be read repeatedly: row groups of Parquet, or a whole text file.
 
-    A text file is one part, however long, because a quoted cell may hold line breaks. `source` is what errors call the
-    file, `stored` are the names of the columns in it and `names` as they are used, none of them twice.
+    A text file is always one part, because a quoted cell may contain line breaks. `source` is the name of the file in
+    error messages, `stored` are the column names in the file, and `names` the same without duplicates.
     """
 
     state: FileState
@@ -176,7 +176,7 @@ class BatchPart:
 
     @classmethod
     def of(cls, path: Path, reading: Reading, *, source: str, is_parquet: bool) -> BatchPart:
-        """All rows of a file, of which only the head is read."""
+        """All rows of a file as one part; only the head is read."""
         state = FileState.of(path)
         if is_parquet:
             return cls._of_parquet(state, reading, source)
@@ -212,11 +212,11 @@ class BatchPart:
     def open_parquet(self) -> Any:
         from pyarrow import parquet as pq
 
-        # whole row groups in memory would be too much
+        # pre-buffering would hold whole row groups in memory
         return pq.ParquetFile(self.state.path, pre_buffer=False, page_checksum_verification=True)
 
     def split(self, part_rows: int) -> list[BatchPart]:
-        """Runs of row groups with about so many rows each; empty ones are left out, and text is not split."""
+        """Parts of consecutive row groups with about `part_rows` rows each, without empty ones. Text is not split."""
         if self.dialect is not None:
             return [self]
         metadata = self.open_parquet().metadata
@@ -235,7 +235,7 @@ class BatchPart:
     def tables(
         self, columns: Sequence[str] | None = None, batch_rows: int | None = None, block_bytes: int | None = None
     ) -> Iterator[tuple[Table, float]]:
-        """Tables with these columns, or all, each with the share of the file that has been read by then."""
+        """Tables with these columns (default: all), each with the share of the file read so far."""
         wanted = self.names if columns is None else tuple(columns)
         read = self._parquet_batches if self.dialect is None else self._text_batches
         size = (batch_rows or BATCH_ROWS) if self.dialect is None else (block_bytes or BYTES_AT_ONCE)
@@ -249,14 +249,14 @@ class BatchPart:
 
     def _parquet_batches(self, columns: Sequence[str], batch_rows: int) -> Iterator[tuple[Any, float]]:
         file, done = self.open_parquet(), self.start
-        plain = self.stored == tuple(dict.fromkeys(self.stored))  # else names do not tell columns apart
+        plain = self.stored == tuple(dict.fromkeys(self.stored))  # otherwise columns cannot be selected by name
         for batch in file.iter_batches(
             batch_rows,
             row_groups=list(self.row_groups),
             columns=list(columns) if plain else None,
             use_threads=False,
         ):
-            batch.validate(full=True)  # damaged lengths and offsets would end the process when they are used
+            batch.validate(full=True)  # damaged lengths and offsets could crash the process later
             done += batch.num_rows
             named = batch if plain else batch.rename_columns(rename_doubled(self.source, self.stored)[0])
             yield named.select(list(columns)), min(1.0, done / max(1, file.metadata.num_rows))
@@ -291,7 +291,7 @@ def _is_streamable(file: Path) -> bool:
 
 
 def _place(stream: Any) -> int:
-    """How far a file has been read; of a packed one that is not known."""
+    """Current byte position in a file; 0 for compressed files, where it is unknown."""
     try:
         return int(stream.tell())
     except (OSError, ValueError):

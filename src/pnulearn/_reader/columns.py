@@ -1,6 +1,6 @@
-"""What the cells of a column mean: numbers, flags, dates, categories or nothing.
+"""Interpretation of the cells of a column: numbers, flags, dates, categories or missing.
 
-A column of text is read through its distinct cells, its levels: each is looked at once, however many rows have it.
+A column of text is parsed by its distinct cells, called levels, each of them once.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _DATE = (
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Numbers and flags: `data` is float64, NaN where missing. Text and dates: places in `levels`, −1 where missing.
+    """Numbers and flags: `data` is float64, NaN where missing. Text and dates: indices in `levels`, −1 where missing.
 
-    `decimal` is the mark before decimals where that had to be worked out, as in 1.234,50 €.
+    `decimal` is the decimal mark if it had to be inferred, as in 1.234,50 €.
     """
 
     name: str
@@ -49,16 +49,16 @@ class Column:
 
     @property
     def values(self) -> AnyArray:
-        """Numbers as they are; text as an object array of str or None."""
+        """Numbers as float64; text as an object array of str or None."""
         return self.data if self.is_numeric else np.array([*self.levels, None], dtype=object)[self.data]
 
     @property
     def counts(self) -> AnyArray:
-        """How many rows have each level."""
+        """Number of rows of each level."""
         return np.bincount(self.data[self.data >= 0], minlength=len(self.levels))
 
     def as_text(self) -> Column:
-        """The same column as text, as a person would write it: 3 rather than 3.0."""
+        """The same column as text, with 3 instead of 3.0."""
         if not self.is_numeric:
             return self
         words = {0.0: "false", 1.0: "true"} if self.kind == "flag" else {}
@@ -73,15 +73,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Cells:
-    """How cells without a type are read: which of them, in lower case, are missing, and whether 1,5 is a number."""
+    """How untyped cells are parsed: markers of missing cells in lower case, and whether 1,5 is a number."""
 
     missing: tuple[str, ...] = MISSING
     decimal_comma: bool = False
 
     def column(self, name: str, array: Any, kind: Kind | None = None, decimal: str = "") -> Column:
-        """A column of an Arrow table; `kind` "text" or "number" says what to look for, whatever it looks like.
+        """A column of an Arrow table; `kind` "text" or "number" fixes the kind, which is otherwise recognised.
 
-        `decimal` is the mark before decimals if the cells leave it open.
+        `decimal` is the decimal mark if the cells are ambiguous.
         """
         import pyarrow as pa
 
@@ -108,7 +108,7 @@ class Cells:
         return Column(name, "number", np.append(found[0], np.nan)[places], decimal=found[1])
 
     def _cleaned(self, levels: Any) -> Any:
-        """Levels without blanks around them, null where they are markers of missing values."""
+        """Levels without surrounding blanks, null for markers of missing values."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -117,7 +117,7 @@ class Cells:
         return pc.if_else(absent, pa.scalar(None, bare.type), bare)
 
     def _numbers(self, levels: Any, decimal: str) -> tuple[AnyArray, str] | None:
-        """Numbers as a program writes them, or else as people do."""
+        """Numbers in plain notation, or with units and thousands separators; None if a level is not a number."""
         import pyarrow.compute as pc
 
         comma = decimal == "," or (self.decimal_comma and not decimal)
@@ -135,7 +135,7 @@ class Cells:
 
 
 def stray_cells(column: Column, decimal_comma: bool = False) -> AnyArray:
-    """Rows of a text column whose cell is there and no number."""
+    """Rows of a text column whose cell is neither missing nor a number."""
     numbers = (is_number(level, decimal_comma) or is_written_number(level) for level in column.levels)
     odd = [place for place, number in enumerate(numbers) if not number]
     return np.flatnonzero(np.isin(column.data, odd))
@@ -150,7 +150,7 @@ def is_number(text: str, decimal_comma: bool = False) -> bool:
         float(text.replace(",", ".", 1) if decimal_comma else text)
     except ValueError:
         return False
-    return "_" not in text and text.isascii()  # Python reads 1_000 as a number; in a table it is somebody's code
+    return "_" not in text and text.isascii()  # Python parses 1_000 as a number, but in a table it is a code
 
 
 def plain_number(value: float) -> str:
@@ -162,12 +162,12 @@ def plain_number(value: float) -> str:
 
 
 def _encoded(array: Any) -> tuple[AnyArray, Any]:
-    """Places of the cells among the distinct ones, −1 for nulls, and these."""
+    """Index of each cell among the distinct cells, −1 for nulls, and the distinct cells."""
     import pyarrow as pa
 
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # of no chunks, or of too many bytes for one
+    if isinstance(array, pa.ChunkedArray):  # no chunks, or too many bytes for one
         array = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in array.chunks] or [pa.array([], "string")])
     array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     levels = array.dictionary
@@ -175,7 +175,7 @@ def _encoded(array: Any) -> tuple[AnyArray, Any]:
 
 
 def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:
-    """A column of text, or of dates if nearly every cell looks like one; levels that differ in blanks become one."""
+    """A column of text, or of dates if more than 95 % of the cells are dates; equal cleaned levels are merged."""
     import pyarrow.compute as pc
 
     again, distinct = _encoded(cleaned)
@@ -188,7 +188,7 @@ def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:
 
 
 def _typed(name: str, array: Any, kind: Any) -> Column:
-    """A column of a file that knows its types."""
+    """A column of a typed file such as Parquet."""
     import pyarrow as pa
 
     if pa.types.is_duration(kind):
@@ -206,11 +206,11 @@ def _typed(name: str, array: Any, kind: Any) -> Column:
         return Column(name, "number", np.full(len(array), np.nan))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return Column(name, "number", _floats(array.cast(pa.float64(), safe=False)))
-    raise TableError(f"Column {name!r} holds {kind}, neither numbers nor text. Split it into plain columns first.")
+    raise TableError(f"Column {name!r} has type {kind}, neither numbers nor text. Split it into plain columns first.")
 
 
 def _plain_numbers(array: Any) -> AnyArray | None:
-    """All cells as numbers, nearly always at once: one of the first is something else, or none is."""
+    """All cells as numbers; None if one is not a number."""
     import pyarrow as pa
 
     try:
@@ -220,7 +220,7 @@ def _plain_numbers(array: Any) -> AnyArray | None:
 
 
 def _filled(array: Any) -> Any:
-    """Null where a cell is empty."""
+    """The cells with null in place of empty strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Cells as lines of CSV, whole columns at a time."""
+"""Conversion of cells to lines of CSV, whole columns at a time."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from pnulearn._reader.columns import plain_number
 from pnulearn._reader.table import Table
 
-PLAIN = (1e-3, 1e9)  # between these, Arrow and Python write a number alike
+PLAIN = (1e-3, 1e9)  # in this range Arrow and Python format numbers identically
 
 
 def shown_cells(table: Table, name: str) -> Any:
-    """The cells of a column as an Arrow array of text, as they stood in a file or as a person would write them."""
+    """The cells of a column as an Arrow array of text: unchanged if they are text, else in plain notation."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     array = table.cells.column(name)
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    if isinstance(array, pa.ChunkedArray):  # too many bytes for one
+    if isinstance(array, pa.ChunkedArray):  # too many bytes for one chunk
         return pa.array([text or "" for text in array.to_pylist()], pa.large_string()).cast(pa.string())
     if pa.types.is_string(array.type):
         return array.fill_null("")
@@ -48,7 +48,7 @@ def _shown_numbers(array: Any) -> Any:
 
 
 def holds_numbers(table: Table, name: str) -> bool:
-    """Whether cells of a column are stored as numbers, so that their text needs no quotes and is no formula."""
+    """Whether a column is stored as numbers, whose text needs no quotes and cannot be a formula."""
     import pyarrow as pa
 
     kind = table.cells.column(name).type
@@ -56,7 +56,7 @@ def holds_numbers(table: Table, name: str) -> bool:
 
 
 def csv_bytes(columns: Sequence[Any], numbers: Sequence[bool] | None = None) -> memoryview:
-    """Lines of CSV from Arrow arrays of text, quoted where that is needed; `numbers` says which hold nothing else."""
+    """Lines of CSV from Arrow arrays of text, quoted if necessary; `numbers` marks columns of numbers only."""
     import pyarrow.compute as pc
 
     plain = [False] * len(columns) if numbers is None else numbers

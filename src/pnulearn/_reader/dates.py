@@ -1,4 +1,4 @@
-"""Dates and times as numbers: days since 1970, in the usual orders, with or without a time of day."""
+"""Parsing of dates and times into days since 1970, in the usual orders, with or without a time of day."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 
-# Months in words, as people write them: "3 Mar 2024", "March 3rd, 2024", "3. März 2024", "03-mars-24".
+# Dates with month names: "3 Mar 2024", "March 3rd, 2024", "3. März 2024", "03-mars-24".
 
-# English, German, French, Spanish, Italian, Portuguese, Dutch: beginnings, after which letters may follow.
+# Prefixes of month names in English, German, French, Spanish, Italian, Portuguese and Dutch.
 MONTHS = (
     "jan|jän|gen|ene",
     "feb|fév|fev",
@@ -43,7 +43,7 @@ IN_WORDS = f"{_day_first('|'.join(MONTHS))}|{_month_first('|'.join(MONTHS))}"
 
 
 def spell_in_numbers(texts: Any) -> Any:
-    """The same Arrow array with dates such as "March 3, 2024" as "3.3.2024"; other texts are as they were.
+    """The same Arrow array with dates such as "March 3, 2024" as "3.3.2024"; other texts are unchanged.
 
     >>> import pyarrow as pa
     >>> spell_in_numbers(pa.array(["March 3rd, 2024", "Mon, 04-Mai-24 10:00", "5. März 2024", "marble 7"])).to_pylist()
@@ -59,7 +59,7 @@ def spell_in_numbers(texts: Any) -> Any:
     return texts
 
 
-# Dates and times as numbers: days since 1970, in any of the usual orders, with or without a time of day.
+# Dates and times in digits.
 
 _DATE = (
     r"(?:(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})"
@@ -75,7 +75,7 @@ _CLOCK = rf"^{_TIME}$"
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Days since 1970 for each text, NaN where it is no date; `day_first` of 1/2/2024 if it had to be decided.
+    """Days since 1970 for each text, NaN if it is not a date; `day_first` is how 1/2/2024 was read, if it occurs.
 
     Times without a date are fractions of a day, and `has_date` is false.
     """
@@ -127,7 +127,7 @@ def _numbers(array: Any) -> AnyArray:
 
 
 def _days(year: AnyArray, month: AnyArray, day: AnyArray) -> AnyArray:
-    """Days since 1970; NaN for the 30th of February."""
+    """Days since 1970; NaN for invalid dates such as the 30th of February."""
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
     y, m, d = (np.where(valid, part, 1).astype(int) for part in (year, month, day))
     start = (y - 1970).astype("M8[Y]").astype("M8[M]") + (m - 1)
@@ -137,7 +137,7 @@ def _days(year: AnyArray, month: AnyArray, day: AnyArray) -> AnyArray:
 
 
 def _time_of_day(parts: dict[str, Any]) -> AnyArray:
-    """Hours, minutes and seconds as a part of a day, in universal time where a zone is named."""
+    """Hours, minutes and seconds as a fraction of a day, converted to UTC if a time zone is given."""
     hour, minute, second = (_numbers(parts[name]) for name in ("hour", "minute", "s"))
     half = [(text or "")[:1].lower() for text in parts["half"].to_pylist()]
     hour = np.where(np.isin(half, ["a", "p"]), hour % 12, hour) + 12 * (np.array(half) == "p")

@@ -1,4 +1,4 @@
-"""Delimited text: the encoding and the delimiter are recognised, and what cannot be is refused with a reason."""
+"""Delimited text: encoding and delimiter are recognised, or an error says why they cannot be."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pnulearn._reader.columns import is_number
 from pnulearn._reader.errors import TableError, rename_doubled
 
 DELIMITERS = ",;\t|"
-HEAD_BYTES = 1 << 20  # what names and delimiter are recognised from
+HEAD_BYTES = 1 << 20  # read to recognise names and delimiter
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_SAMPLE = 50  # records that decide on the delimiter
+_SAMPLE = 50  # records used to recognise the delimiter
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is written: `cells` are the names as they stand in it, `names` as they are used.
+    """The format of a file: `cells` are the column names in the file, `names` the same without duplicates.
 
-    `skip` is the number of lines up to the data where the names in the file cannot be used, since two are equal.
+    `skip` is the number of header lines to skip if the file has duplicate names.
     """
 
     encoding: str
@@ -45,7 +45,7 @@ class Dialect:
         except csv.Error as error:
             raise TableError(f"{source} cannot be read as CSV: {error}.") from None
         if first is None:
-            raise TableError(f"{source} is empty: it holds no line at all.")
+            raise TableError(f"{source} is empty.")
         cells = first if header else [f"f{place}" for place in range(len(first))]  # Arrow's own names
         names, remarks = rename_doubled(source, _names(first, source, header))
         if len(set(cells)) == len(cells):
@@ -84,14 +84,14 @@ def read_delimited(raw: bytes, source: str, dialect: Dialect) -> Any:
     from pyarrow import csv as reader
 
     block_size = 1 << 20
-    for threads in (True, False):  # without threads, once more, to know the row of what is wrong
+    for threads in (True, False):  # repeat without threads to get the row number of an error
         bad: list[TableError] = []
         options = dialect.options(dialect.names, block_size, threads, _noting(bad, source, dialect))
         try:
             return reader.read_csv(pa.BufferReader(raw), **options).rename_columns(list(dialect.names))
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             problem = bad[-1] if bad else TableError(f"{source} is not readable as CSV: {error}. Check its quotes.")
-        block_size = max(block_size, min(len(raw), (1 << 31) - 1))  # a cell may be longer than a block
+        block_size = max(block_size, min(len(raw), (1 << 31) - 1))  # for cells longer than a block
     raise problem
 
 
@@ -112,18 +112,18 @@ def stream_delimited(
         )
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         if "UTF8" in str(error) or isinstance(error, UnicodeDecodeError):
-            raise TableError(f"{source} does not fit its encoding, {dialect.encoding}. Save it as UTF-8.") from error
+            raise TableError(f"{source} is not valid {dialect.encoding}. Save it as UTF-8.") from error
         raise bad[-1] if bad else error from None
 
 
 def _noting(bad: list[TableError], source: str, dialect: Dialect) -> Any:
-    """What Arrow calls for a row with too many or too few cells."""
+    """Callback of Arrow for a row with too many or too few cells; it appends the error to `bad`."""
 
     def note(row: Any) -> str:
         where = "A row" if row.number is None else f"Row {row.number - int(dialect.header)}"
         bad.append(
             TableError(
-                f"{where} of {source} has {row.actual_columns} cells where the first line has {row.expected_columns}: "
+                f"{where} of {source} has {row.actual_columns} cells, but the first line has {row.expected_columns}: "
                 f"{row.text[:80]}. Check its quotes and delimiters."
             )
         )
@@ -133,7 +133,7 @@ def _noting(bad: list[TableError], source: str, dialect: Dialect) -> Any:
 
 
 def as_utf8(raw: bytes, source: str, encoding: str | None = None) -> tuple[bytes, list[str]]:
-    """The text in UTF-8, and a remark if its encoding had to be inferred from the bytes.
+    """The text in UTF-8, and a remark if its encoding was inferred.
 
     >>> as_utf8("a;b".encode("utf-16"), "x.csv")
     (b'a;b', [])
@@ -145,11 +145,11 @@ def as_utf8(raw: bytes, source: str, encoding: str | None = None) -> tuple[bytes
 
 
 def recognize_encoding(head: bytes, source: str, encoding: str | None, *, cut: bool) -> tuple[str, list[str]]:
-    """An encoding that the bytes fit, which may be cut in the middle of a character."""
+    """An encoding that can decode the bytes, and remarks. `cut`: the last character may be incomplete."""
     if encoding is None and b"\0" in head[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError(
-            f"{source} looks like a binary file, not a table. CSV, Parquet or JSON lines is needed; if it is text, "
-            'name its encoding, e.g. encoding="utf-16-le".'
+            f"{source} looks like a binary file, not a table. Save it as CSV, Parquet or JSON lines; if it is text, "
+            'pass its encoding, e.g. encoding="utf-16-le".'
         )
     guess = encoding or next((name for mark, name in _BOMS if head.startswith(mark)), "utf-8")
     try:
@@ -158,24 +158,24 @@ def recognize_encoding(head: bytes, source: str, encoding: str | None, *, cut: b
     except LookupError:
         raise TableError(f"There is no encoding called {encoding!r}. Try utf-8, utf-16, cp1252 or latin-1.") from None
     except UnicodeDecodeError as error:
-        place = f"byte {error.start + 1} of {source} does not fit {guess}"
+        place = f"byte {error.start + 1} of {source} is not valid {guess}"
     if encoding is None:
         try:
             head.decode("cp1252")
             return "cp1252", [f"{source} is not UTF-8 and was read as Windows-1252 (encoding=... overrides)."]
         except UnicodeDecodeError:
             pass
-    raise TableError(f"The encoding was not recognised: {place}. Name it, e.g. encoding='shift_jis'.")
+    raise TableError(f"The encoding was not recognised: {place}. Pass it, e.g. encoding='shift_jis'.")
 
 
 def recognize_delimiter(text: str) -> str:
-    """The delimiter that cuts the first records into the same number of cells, the more the better.
+    """The delimiter that splits the first records into the same number of cells, preferring more cells.
 
     >>> recognize_delimiter("name;size\\nA, B;1,5\\n")
     ';'
     """
     found = [(_width(text, delimiter), delimiter) for delimiter in DELIMITERS]
-    return max(found, key=lambda pair: pair[0])[1]  # a comma if nothing cuts
+    return max(found, key=lambda pair: pair[0])[1]  # a comma if no delimiter occurs
 
 
 def _width(text: str, delimiter: str) -> tuple[bool, int]:
@@ -187,7 +187,7 @@ def _width(text: str, delimiter: str) -> tuple[bool, int]:
 
 
 def _records(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Cells line by line, without empty lines."""
+    """Records of cells, without empty lines."""
     return (record for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if record)
 
 

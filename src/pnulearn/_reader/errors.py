@@ -1,4 +1,4 @@
-"""Errors about tables: what was found, where, and what to do about it."""
+"""Errors about tables: what was found, where, and how to correct it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from typing import Any
 
 from pnulearn._extras import import_extra
 
-# Errors about tables, all of one class: what was found, where, and what to do about it.
-
 
 class TableError(ValueError):
-    """A file that cannot be read as a table, or a column that cannot be used; the message says what to do."""
+    """A file cannot be read as a table, or a column cannot be used. The message says how to correct it."""
 
 
 def need_arrow() -> None:
-    """Say what to install if pyarrow is not there."""
+    """Raise an error with the install command if pyarrow is missing."""
     with import_extra("io", "Reading tables"):
         import pyarrow  # noqa: F401
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """What the user may have meant, or what there is."""
+    """The most similar name, or the names that exist."""
     from difflib import get_close_matches
 
     names = list(names)
@@ -43,7 +41,7 @@ def refuse_doubled(source: str, names: Iterable[str]) -> None:
 
 
 def rename_doubled(source: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names that differ, and a remark on those that got a number.
+    """Unique names, and a remark for each name that got a number.
 
     >>> rename_doubled("t.csv", ["a", "b", "a"])
     (['a', 'b', 'a 2'], ["t.csv has more than one column 'a'; a further one is called 'a 2'."])
@@ -63,7 +61,7 @@ def rename_doubled(source: str, names: Sequence[str]) -> tuple[list[str], list[s
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn whatever goes wrong with a file into an error that names it; what may be over soon stays an OSError."""
+    """Convert errors while reading a file to errors that name it. Errors of the storage stay OSErrors, for retries."""
     import pyarrow as pa
 
     try:
@@ -82,19 +80,19 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
-# Files that unpack to far more than they are: refused before memory is spent, with the way out.
+# Decompression bombs: refused before memory is used.
 
-# Bytes that any packed file may become, and more for each byte of its own; ordinary tables pack 3 to 50 times.
+# Limit of the decompressed bytes: a constant, plus a ratio per compressed byte. Ordinary tables have ratios of 3 to 50.
 FREE_BYTES, RATIO = 16 << 20, 200
-FREE_CELLS, CELLS_PER_BYTE = 8 << 20, 125  # Parquet packs constant columns to nothing
+FREE_CELLS, CELLS_PER_BYTE = 8 << 20, 125  # Parquet stores constant columns in almost no space
 CHUNK = 1 << 20
 
 
 def read_bounded(stream: Any, n_packed: int, source: str) -> bytes:
-    """All bytes of a stream that unpacks a file of so many bytes."""
+    """All bytes of a stream that decompresses a file of `n_packed` bytes."""
     most = FREE_BYTES + RATIO * n_packed
     pieces: list[bytes] = []
-    n_bytes, buffer = 0, bytearray(CHUNK)  # read() of Arrow's streams loses a chunk of memory when a file is damaged
+    n_bytes, buffer = 0, bytearray(CHUNK)  # read() of Arrow's streams leaks a chunk of memory if a file is damaged
     while length := stream.readinto(buffer):
         pieces.append(bytes(memoryview(buffer)[:length]))
         n_bytes += length
@@ -107,10 +105,10 @@ def read_bounded(stream: Any, n_packed: int, source: str) -> bytes:
 
 
 def refuse_vast_parquet(metadata: Any, n_packed: int, source: str) -> None:
-    """By the number of cells, which the file tells before they are read."""
+    """Raise an error if the number of cells in the metadata is implausible for the size of the file."""
     n_cells = metadata.num_rows * metadata.num_columns
     if n_cells > FREE_CELLS + CELLS_PER_BYTE * n_packed:
         raise TableError(
-            f"{source} says that it holds {n_cells} cells in {n_packed} bytes, which looks like a trap. If it is the "
-            "right file, leave constant columns out or write it as CSV."
+            f"{source} claims {n_cells} cells in {n_packed} bytes, which looks like a decompression bomb. If it is the "
+            "right file, leave constant columns out or save it as CSV."
         )

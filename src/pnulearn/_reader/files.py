@@ -1,4 +1,4 @@
-"""Finding data files, telling their formats apart, and noticing when they change."""
+"""Finding data files, recognising their formats, and detecting changes while they are read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Files named by a path, a folder, a pattern, or several of them; always in the same order."""
+    """Files given by a path, a folder, a pattern, or several of them, in a deterministic order."""
     if not isinstance(data, str | os.PathLike):
         return list(dict.fromkeys(file for one in data for file in find_files(one)))  # a file counts once
     path = Path(data)
@@ -39,7 +39,7 @@ def find_files(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
 
 
 def expand(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    """Files named one by one or by patterns such as data/*.csv; a file that is there is no pattern."""
+    """Files given by paths or patterns such as data/*.csv; the path of an existing file is never a pattern."""
     if isinstance(paths, str | Path):
         if Path(paths).exists() or not glob.has_magic(str(paths)):
             return [paths]
@@ -53,7 +53,7 @@ def expand(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
 
 
 def refuse_absent(path: str | Path) -> None:
-    """A folder, or a file that is not there, with the tables that are; "-" is standard input."""
+    """Raise an error for a folder or a missing file, with the tables that exist; "-" is standard input."""
     file = Path(path)
     if str(path) == "-" or (file.exists() and not file.is_dir()):
         return
@@ -68,19 +68,19 @@ def refuse_absent(path: str | Path) -> None:
 
 
 def _is_table(file: Path) -> bool:
-    """Hidden files and those that start with _ (Spark's markers) are not data."""
+    """Whether this is a data file; hidden files and those that start with _ (Spark's markers) are not."""
     return file.is_file() and file.name[0] not in "._" and file.name.lower().endswith(PARQUET + CSV)
 
 
 def read_plain(path: Path) -> bytes:
-    """The bytes of a file, or of a pipe that somebody writes to; a device may never end."""
+    """The bytes of a file, or of a pipe with a writer; devices are refused."""
     refuse_special(path, pipes=True)
     if not stat.S_ISFIFO(path.stat().st_mode):
         return path.read_bytes()
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:  # which does not wait for a writer
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:  # does not block without a writer
         try:
             first = os.read(pipe.fileno(), 1)
-        except BlockingIOError:  # there is one, who has not written yet
+        except BlockingIOError:  # there is a writer, but no data yet
             first = None
         if first == b"":
             raise TableError(f"{str(path)!r} is a pipe without a writer.")
@@ -89,7 +89,7 @@ def read_plain(path: Path) -> bytes:
 
 
 def refuse_special(path: Path, *, pipes: bool = False) -> None:
-    """A device is no file and may have no end; a pipe cannot be read twice."""
+    """Raise an error for devices, which may have no end, and for pipes, which cannot be read twice."""
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
         raise TableError(f"{str(path)!r} is a device, a pipe or a socket, not a plain file.")
@@ -97,7 +97,7 @@ def refuse_special(path: Path, *, pipes: bool = False) -> None:
 
 @dataclass(frozen=True)
 class FileState:
-    """Size and time of a file, to notice when it is no longer the one that was looked at first."""
+    """Size and modification time of a file, to detect changes while it is in use."""
 
     path: str
     size: int
@@ -116,13 +116,13 @@ class FileState:
         now = FileState.of(self.path)
         if now != self:
             raise TableError(
-                f"{self.path} was changed while in use: it had {self.size} bytes and now has {now.size}, written at "
-                "another time. Start over with files that do not change."
+                f"{self.path} changed while it was in use: it had {self.size} bytes and now has {now.size}, with "
+                "another modification time. Start again when the files do not change any more."
             )
 
 
 def open_stream(path: str | os.PathLike[str]) -> Any:
-    """The bytes of a file, unpacked."""
+    """A stream of the decompressed bytes of a file."""
     import pyarrow as pa
 
     with open(path, "rb") as file:
@@ -131,13 +131,13 @@ def open_stream(path: str | os.PathLike[str]) -> Any:
 
 
 def packing(head: bytes) -> str | None:
-    """How a file is compressed, by its first bytes."""
+    """The compression of a file, from its first bytes."""
     return next((kind for mark, kind in PACKED.items() if head.startswith(mark)), None)
 
 
 def refuse_other_formats(head: bytes, source: str) -> None:
-    """Refuse what is no table by its first bytes."""
+    """Raise an error if the first bytes are not those of a table."""
     if not head.strip():
         raise TableError(f"{source} is empty.")
-    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):  # read_table reads them, streams cannot
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):  # read_table can read spreadsheets, streams cannot
         raise TableError(f"{source} looks like a spreadsheet or an archive. Save the table as CSV first.")

@@ -1,4 +1,4 @@
-"""Spreadsheets and JSON: the first sheet that holds something; one object per line, or one array of objects."""
+"""Spreadsheets (the first non-empty sheet) and JSON (one object per line, or one array of objects)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def looks_like_json(raw: bytes) -> bool:
 
 
 def read_records(text: str, source: str) -> Any:
-    """An Arrow table with a column for every name."""
+    """An Arrow table with a column for every key."""
     import pyarrow as pa
 
     records = _array(text, source) if text.lstrip()[:1] == "[" else _lines(text, source)
@@ -45,13 +45,15 @@ def _load(text: str, where: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise TableError(f"{where} is not JSON ({error.msg}). Write one object per line.") from None
-    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
-        raise TableError(f"{where} is no plain JSON object ({error}). Flatten it into plain columns first.") from None
+    except (RecursionError, ValueError) as error:  # ValueError: a number with thousands of digits
+        raise TableError(
+            f"{where} is not a plain JSON object ({error}). Flatten it into plain columns first."
+        ) from None
 
 
 def _record(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise TableError(f"{where} is no JSON object such as {{'age': 30}}.")
+        raise TableError(f"{where} is not a JSON object such as {{'age': 30}}.")
     return value
 
 
@@ -72,7 +74,7 @@ def _column(name: str, values: list[Any], source: str) -> Any:
     return pa.array(words, pa.string())
 
 
-# Spreadsheets of Excel and LibreOffice: the first sheet that holds something.
+# Spreadsheets of Excel and LibreOffice: the first non-empty sheet.
 
 ZIPPED, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DATES = {datetime.datetime, datetime.date}
@@ -83,14 +85,14 @@ def looks_like_spreadsheet(raw: bytes) -> bool:
 
 
 def read_spreadsheet(raw: bytes, source: str, header: bool) -> tuple[list[str], list[list[Any]], list[str]]:
-    """Names as they stand there, columns of cells, and remarks."""
+    """Names, columns of cells, and remarks."""
     with import_extra("excel", "Reading a spreadsheet"):
         from python_calamine import CalamineError, CalamineWorkbook
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(raw))
         sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
     except (CalamineError, OSError) as error:
-        raise TableError(f"{source} is neither a table nor a spreadsheet that can be read ({error}).") from None
+        raise TableError(f"{source} is not a readable table or spreadsheet ({error}).") from None
     filled = [name for name, rows in sheets.items() if rows]
     if not filled:
         raise TableError(f"{source} is empty: none of its sheets holds a cell.")
@@ -101,7 +103,7 @@ def read_spreadsheet(raw: bytes, source: str, header: bool) -> tuple[list[str], 
 
 
 def typed_column(cells: list[Any]) -> Any:
-    """An Arrow array of one type, of text if the cells have several."""
+    """An Arrow array of one type; text if the cells have several types."""
     import pyarrow as pa
 
     values = [None if cell == "" else cell for cell in cells]
@@ -116,7 +118,7 @@ def typed_column(cells: list[Any]) -> Any:
 
 
 def _text(cell: Any) -> str | None:
-    """A cell as it would stand in a text file.
+    """A cell as in a text file.
 
     >>> _text(3.0), _text(True), _text(datetime.date(2024, 1, 31)), _text("")
     ('3', 'true', '2024-01-31', None)

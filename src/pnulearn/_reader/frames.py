@@ -10,20 +10,20 @@ from pnulearn._reader.errors import TableError, need_arrow, refuse_doubled
 from pnulearn._reader.table import Table
 
 SOURCE = "the data frame"
-LABEL = "label"  # the name of labels that have none
+LABEL = "label"  # the name of labels without a name
 
 
 def open_data(data: Any, reading: Reading, large: int) -> Table | Batches:
-    """A table, in batches if it stands in files of more than so many bytes.
+    """A table, in batches if it is in files of more than `large` bytes.
 
     Parameters
     ----------
     data : path, paths, Table or data frame
-        Paths may be patterns; all else is what `as_table` takes.
+        Paths may be patterns; for other types see `as_table`.
     reading : Reading
-        How cells of files are written.
+        Options for parsing the cells of files.
     large : int
-        Bytes of all files from which on they are read in batches.
+        Total bytes above which files are read in batches.
     """
     if not is_paths(data):
         return data if isinstance(data, Batches) else as_table(data)
@@ -32,14 +32,14 @@ def open_data(data: Any, reading: Reading, large: int) -> Table | Batches:
 
 
 def is_paths(data: Any) -> bool:
-    """Whether this names files."""
+    """Whether this is a path or a sequence of paths."""
     if isinstance(data, str | os.PathLike):
         return True
     return isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(one, str | os.PathLike) for one in data)
 
 
 def as_table(data: Any) -> Table:
-    """A table from pandas, polars, Arrow, DuckDB or anything else that gives an Arrow stream; a `Table` stays as it is.
+    """A table from pandas, polars, Arrow, DuckDB or any object with an Arrow stream; a `Table` is returned unchanged.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def as_table(data: Any) -> Table:
         cells = pa.Table.from_batches([pa.record_batch(data)])
     else:
         raise TableError(
-            f"A model of a table needs a table with named columns, got {type(data).__name__}. Read a file with "
+            f"A table with named columns is needed, got {type(data).__name__}. Read a file with "
             "pnulearn.tables.read_table, or pass a data frame; model.classifier takes arrays of features."
         )
     refuse_doubled(SOURCE, cells.column_names)
@@ -72,7 +72,7 @@ def as_table(data: Any) -> Table:
 
 
 def _without_views(cells: Any) -> Any:
-    """Strings as Arrow's functions take them; polars has views of them."""
+    """String views of polars as plain strings, which Arrow's functions need."""
     import pyarrow as pa
 
     plain = [one.with_type(pa.large_string()) if pa.types.is_string_view(one.type) else one for one in cells.schema]
@@ -80,12 +80,12 @@ def _without_views(cells: Any) -> Any:
 
 
 def with_labels(table: Table, y: Any) -> tuple[Table, str]:
-    """The table with a column of labels that stood beside it, and the column's name."""
+    """The table with separate labels added as a column, and the name of that column."""
     import pyarrow as pa
 
     name = str(getattr(y, "name", None) or LABEL)
     if name in table.names:
-        raise TableError(f"{table.source} has a column {name!r} already, as the labels are called. Rename one of them.")
+        raise TableError(f"{table.source} already has a column {name!r}, the name of the labels. Rename one of them.")
     labels = pa.array(y.to_list() if hasattr(y, "to_list") else list(y), from_pandas=True)
     if len(labels) != table.n_rows:
         raise TableError(f"There are {len(labels)} labels for {table.n_rows} rows of {table.source}.")

@@ -1,4 +1,4 @@
-"""Reading a table from files or standard input: CSV, spreadsheets, Parquet, Feather or JSON, told apart by content."""
+"""Reading a table from files or standard input: CSV, spreadsheet, Parquet, Feather or JSON, recognised by content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_table(
     delimiter: str | None = None,
     header: bool = True,
 ) -> Table:
-    """The table in a file, in several files with the same columns, or on standard input if path is "-".
+    """Read a table from a file, from several files with the same columns, or from standard input if path is "-".
 
     Empty cells, NA, NaN, null and None are missing, and so is any further marker in `missing`.
 
@@ -41,11 +41,11 @@ def read_table(
     missing : tuple of str
         Further markers of missing cells.
     encoding : str, optional
-        Found out by default.
+        Encoding of text files; recognised by default.
     delimiter : str, optional
-        Found out by default.
+        Delimiter of CSV files; recognised by default.
     header : bool
-        Whether the first line holds names.
+        Whether the first line holds column names.
     """
     need_arrow()
     tables = [
@@ -76,7 +76,7 @@ def _read_one(
 def _read_cells(
     raw: bytes, source: str, encoding: str | None, delimiter: str | None, header: bool
 ) -> tuple[Any, list[str], bool]:
-    """An Arrow table, remarks, and whether a comma stands before decimals."""
+    """An Arrow table, remarks, and whether the decimal mark is a comma."""
     import pyarrow as pa
 
     if looks_like_spreadsheet(raw):
@@ -114,7 +114,7 @@ def _unpack(raw: bytes, source: str) -> bytes:
     try:
         return read_bounded(pa.CompressedInputStream(pa.BufferReader(raw), kind), len(raw), source)
     except OSError as error:
-        raise TableError(f"{source} cannot be unpacked: it was cut short or damaged ({error}).") from None
+        raise TableError(f"{source} cannot be decompressed: it is incomplete or damaged ({error}).") from None
 
 
 def _read_typed(raw: bytes, source: str) -> Any:
@@ -130,7 +130,7 @@ def _read_typed(raw: bytes, source: str) -> Any:
         if parquet is not None:
             refuse_vast_parquet(parquet.metadata, len(raw), source)
         table = ipc.open_file(file).read_all() if parquet is None else parquet.read()
-        table.validate(full=True)  # damaged lengths and offsets would end the process when they are used
+        table.validate(full=True)  # damaged lengths and offsets could crash the process later
         return table
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{source} is not a complete {kind} file ({error}).") from None

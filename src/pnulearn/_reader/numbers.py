@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1,234.50 €, 59.684,21 €, 25.2 %, 1 234, (17.00)."""
+"""Numbers with units and thousands separators: 1,234.50 €, 59.684,21 €, 25.2 %, 1 234, (17.00)."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def is_written_number(text: str) -> bool:
 
 
 def read_written(levels: Any, decimal_comma: bool) -> tuple[AnyArray, str] | None:
-    """Numbers of an Arrow array of cells and the mark that stands before their decimals; None if one is no number.
+    """Numbers of an Arrow array of cells and their decimal mark; None if a cell is not a number.
 
-    `decimal_comma` decides where the cells do not: 1,234 alone may be both.
+    `decimal_comma` decides if the cells are ambiguous, as 1,234 alone is.
     """
     import pyarrow.compute as pc
 
-    levels = levels.cast("string")  # of typed files they may be large strings
+    levels = levels.cast("string")  # typed files may have large strings
     found = pc.extract_regex(levels, _NUMBER)
     if found.null_count > levels.null_count:
         return None
     parts = {field.name: pc.struct_field(found, field.name) for field in found.type}
     units = pc.unique(pc.utf8_lower(pc.binary_join_element_wise(parts["before"], parts["after"], ""))).to_pylist()
-    if len([unit for unit in units if unit]) > 1:  # 3 € and 3 $ are not the same number
+    if len([unit for unit in units if unit]) > 1:  # numbers with different units cannot be compared
         return None
     body = pc.replace_substring_regex(parts["body"], rf"(?:{_BLANK}|['’])", "")
     decimal = _decimal_mark(body, decimal_comma)
@@ -55,7 +55,7 @@ def read_written(levels: Any, decimal_comma: bool) -> tuple[AnyArray, str] | Non
 
 
 def _decimal_mark(body: Any, decimal_comma: bool) -> str | None:
-    """The decimal mark that all cells agree on."""
+    """The decimal mark that is consistent with all cells; None if there is none."""
     import pyarrow.compute as pc
 
     found = [mark for mark in ",." if pc.any(pc.match_substring_regex(body, _proof(mark))).as_py()]
@@ -65,7 +65,7 @@ def _decimal_mark(body: Any, decimal_comma: bool) -> str | None:
 
 
 def _proof(mark: str) -> str:
-    """What can only be read if `mark` is the decimal one: 1,5 or 0,123 or 1234,567 or 1.234,567 or 1.234.567."""
+    """Pattern of cells that are valid only if `mark` is the decimal mark, such as 1,5 or 0,123 or 1.234.567."""
     other = "." if mark == "," else ","
     return (
         rf"^\d*[{mark}](\d{{0,2}}|\d{{4,}})$|^0*[{mark}]\d+$|^\d{{4,}}[{mark}]\d*$|[{other}]\d+[{mark}]"
@@ -74,9 +74,9 @@ def _proof(mark: str) -> str:
 
 
 def are_thousands(levels: Any, mark: str, sure: bool) -> bool:
-    """Whether a mark that could stand before decimals groups thousands: 1.234 and 980, but not 1.234 and 0.980.
+    """Whether a mark separates thousands rather than decimals: it does in 1.234 and 980, not in 1.234 and 0.980.
 
-    Unless `sure`, a cell of up to three digits without the mark is needed: decimals would have shown there as well.
+    Unless `sure`, a cell of up to three digits without the mark is needed as evidence.
     """
     import pyarrow.compute as pc
 
@@ -90,7 +90,7 @@ def are_thousands(levels: Any, mark: str, sure: bool) -> bool:
 
 
 def are_codes(levels: Any) -> bool:
-    """Whether cells that look like whole numbers are codes: one starts with a zero that a number would not have.
+    """Whether cells that look like integers are codes: at least one has a leading zero.
 
     >>> import pyarrow as pa
     >>> [are_codes(pa.array(cells)) for cells in (["01067", "80331", None], ["0", "10"], ["01", "1.5"])]

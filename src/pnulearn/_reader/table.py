@@ -1,4 +1,4 @@
-"""A table: cells as they stand in a file, read as columns when asked for; several files as one table."""
+"""A table whose columns are parsed on access, and the concatenation of several tables."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any
 from pnulearn._reader.columns import Cells, Column, Kind, stray_cells
 from pnulearn._reader.errors import TableError, suggestion
 
-# A table: cells as they stand in a file, read as columns when asked for.
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """An Arrow table or batch, where it came from, and remarks about how it was read.
+    """An Arrow table or batch with its source and remarks about how it was read. Columns are parsed on access.
 
-    Cells of a text file are strings. `start` is the number of rows before these, if they are part of a larger table.
+    Cells of a text file are strings. `start` is the row offset if this is a batch of a larger table.
     """
 
     cells: Any
@@ -38,13 +36,13 @@ class Table:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """All columns, of the kind that they look like."""
+        """All columns, with recognised kinds."""
         return {name: self.column(name) for name in self.names}
 
     def column(self, name: str, kind: Kind | None = None, decimal: str = "") -> Column:
-        """A column of the kind it looks like, or as text or numbers if that is named.
+        """A column, with its recognised kind or with the given one ("text" or "number").
 
-        `decimal` is the mark before decimals for cells that leave it open, such as 1,234.
+        `decimal` is the decimal mark for ambiguous cells such as 1,234.
         """
         self.refuse_absent(name)
         known = self._known.get(name)
@@ -63,7 +61,7 @@ class Table:
             raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
 
     def numbers(self, name: str, remedy: str, decimal: str = "") -> Column:
-        """A column of numbers; a cell that is something else is named, with the remedy."""
+        """A column of numbers. For a cell that is not a number, an error names it and ends with `remedy`."""
         column = self.column(name, "number", decimal)
         if column.is_numeric:
             return column
@@ -74,7 +72,7 @@ class Table:
         )
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """The cells again as they stood in a text file, so that it can be written back beside its predictions."""
+        """Rows of cells as text, unchanged from a text file, to write them with their predictions."""
         for first in range(0, self.n_rows, 10_000):
             part = Table(self.cells.slice(first, 10_000), self.source, self.reading)
             yield from zip(*(part._show(name) for name in self.names), strict=True)
@@ -91,7 +89,7 @@ class Table:
 
 
 def stack(tables: Sequence[Table]) -> Table:
-    """Rows of one table below those of another; columns may come in any order and must be the same."""
+    """Tables concatenated vertically; they must have the same columns, in any order."""
     import pyarrow as pa
 
     first = tables[0]
@@ -103,7 +101,7 @@ def stack(tables: Sequence[Table]) -> Table:
     try:
         cells = pa.concat_tables([table.cells.select(first.names) for table in tables], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise TableError(f"{first.source} and the other files do not fit together: {error}.") from None
+        raise TableError(f"{first.source} and the other files cannot be combined: {error}.") from None
     more = f" and {len(tables) - 1} more"
     return Table(
         cells,

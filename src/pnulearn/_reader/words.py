@@ -1,4 +1,4 @@
-"""Words that mean yes and no, and labels that look like a mistake."""
+"""Words for yes and no, and suspicious labels."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from pnulearn._reader.errors import TableError
 
-# Words that mean yes and no, in the languages that tables come in.
+# Words for yes and no in several languages.
 
-PAIRS = (  # no, yes; the first pair with a word is the one that completes it
+PAIRS = (  # no, yes; a word belongs to the first pair that contains it
     ("no", "yes"),
     ("nein", "ja"),
     ("n", "y"),
@@ -30,7 +30,7 @@ NO, YES = (frozenset(pair[place] for pair in PAIRS) for place in (0, 1))
 
 
 def fold(word: str) -> str:
-    """A word without what does not change its meaning: case and blanks.
+    """A word in lower case with normalised blanks.
 
     >>> fold(" Not  Sure")
     'not sure'
@@ -39,7 +39,7 @@ def fold(word: str) -> str:
 
 
 def affirmative(no: str) -> str | None:
-    """The yes to a no, in the same case, or None for any other word.
+    """The word for yes that belongs to a word for no, in the same case; None for other words.
 
     >>> affirmative("Nein"), affirmative("NO"), affirmative("ham")
     ('Ja', 'YES', None)
@@ -50,16 +50,16 @@ def affirmative(no: str) -> str | None:
     return found.upper() if no.isupper() else found.capitalize()
 
 
-# What in a column of labels looks like a mistake.
+# Suspicious labels.
 
 MARKERS = frozenset({"?", "-", "--", ".", "unknown", "unlabeled", "unlabelled", "unl", "missing", "u"})
 
 
 def refuse_marker(where: str, counts: Mapping[Any, int]) -> None:
-    """Refuse what is more likely a mark of unlabelled rows than a third class."""
+    """Raise an error for a label that is more likely a marker of unlabelled rows than a third class."""
     marker = next((v for v in counts if isinstance(v, str) and v.casefold() in MARKERS), None)
     if marker is not None and len(counts) > 2:
         raise TableError(
-            f"{where} holds {marker!r} in {counts[marker]} rows beside {len(counts) - 1} other labels. If it "
+            f"{where} holds {marker!r} in {counts[marker]} rows, in addition to {len(counts) - 1} other labels. If it "
             f"marks unlabelled rows, pass unlabeled={marker!r}."
         )

@@ -1,4 +1,4 @@
-"""`pnulearn export`: a model for other programs."""
+"""`pnulearn export`: export a model to ONNX."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def export(
     ],
     onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Write an ONNX model here.")],
     precision: Annotated[
-        Precision, typer.Option(help="Of the rows, the arithmetic and the answers.")
+        Precision, typer.Option(help="Precision of the input, the computations and the output.")
     ] = Precision.float64,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Export a model to ONNX.
 
-    It takes the features that the model makes of a table's columns, in the order that is printed, and gives label,
-    score and probability.
+    The input of the exported model are the features of the table's columns, in the order that is printed. The outputs
+    are label, score and probability.
     """
     from pnulearn._files.outputs import Output, check_outputs
     from pnulearn.onnx import save_onnx
@@ -61,5 +61,5 @@ def export(
     show_facts(facts, json)
     if isinstance(found, TableModel):
         remark(
-            "X has these features, not the columns of the table: pnulearn.load(MODEL).plan.features(table) makes them."
+            "X has these features, not the columns of the table: compute them with load(MODEL).plan.features(table)."
         )

@@ -1,4 +1,4 @@
-"""`pnulearn fit`: from a table with a half-empty label column to a model and a report."""
+"""`pnulearn fit`: fit a model to a table with a partly empty label column, and write a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pnulearn.tables._options import TableOptions
 if TYPE_CHECKING:
     from pnulearn import TableClassifier
 
-MOST_LEFT_OUT = 3  # that are told one by one
+MOST_LEFT_OUT = 3  # columns that are reported one by one
 
 
 def fit(
@@ -45,7 +45,7 @@ def fit(
 
 
 def _show(found: TableClassifier, model: Path | None, report: Path | None, json: bool) -> None:
-    """All facts for programs; for people the verdict, and the facts if --verbose asks for them."""
+    """Print all facts as JSON, or the verdict as text, with the facts if --verbose."""
     facts = found.facts()
     written = {"model": model, "report": report}
     if json:
@@ -58,7 +58,7 @@ def _show(found: TableClassifier, model: Path | None, report: Path | None, json:
 
 
 def _tell_left_out(left_out: dict[str, str]) -> None:
-    """Each column with its reason; many in one line unless --verbose asks for more."""
+    """Report each column that is left out with its reason; many in one line unless --verbose."""
     if len(left_out) <= MOST_LEFT_OUT or is_verbose():
         remarks(f"Column {name!r} is left out: {reason}." for name, reason in left_out.items())
     else:

@@ -1,4 +1,4 @@
-"""`pnulearn info`: what is in a model file."""
+"""`pnulearn info`: show the contents of a model file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def info(
     ],
     json: Json = False,
 ) -> None:
-    """Show what a model file holds."""
+    """Show the contents of a model file."""
     from pnulearn.tables._loading import load_table_model
     from pnulearn.tables._verdict import reach_verdict
 

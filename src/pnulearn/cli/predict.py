@@ -1,4 +1,4 @@
-"""`pnulearn predict`: the rows of a table with a label and a probability beside them."""
+"""`pnulearn predict`: add predicted labels and probabilities to the rows of a table."""
 
 from __future__ import annotations
 
@@ -25,28 +25,35 @@ def predict(
     file: File,
     model: ModelFile,
     options: Annotated[TableOptions, *FILES, "stream_above"],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write here, not to standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write to this file instead of standard output.")
+    ] = None,
     overwrite: Overwrite = False,
     keep: Annotated[
         list[str],
         typer.Option(
             metavar="COLUMN",
-            help="Write this column of FILE, an identifier say, and not the others (may be repeated).",
+            help="Write only this column of FILE, such as an identifier (may be repeated).",
             autocompletion=complete_column,
         ),
     ] = [],  # noqa: B006
     only: Annotated[bool, typer.Option("--only", help="Write the predictions without the columns of FILE.")] = False,
     no_guard: Annotated[
-        bool, typer.Option("--no-guard", help="Write text that a spreadsheet takes for a formula without apostrophe.")
+        bool,
+        typer.Option(
+            "--no-guard", help="Do not put an apostrophe before text that a spreadsheet would evaluate as a formula."
+        ),
     ] = False,
     json: Json = False,
 ) -> None:
     """Predict the label of every row of FILE.
 
-    Writes the table with the predictions beside it as CSV, or as JSON lines with --json.
+    Writes the table with additional columns of predictions as CSV, or as JSON lines with --json.
     """
     if keep and only:
-        raise typer.BadParameter("--keep names columns to write and --only says none: name one of them.")
+        raise typer.BadParameter(
+            "--keep and --only exclude each other: --only writes no columns of FILE. Pass one of them."
+        )
     refuse_outputs({"--out": (out, "predictions")}, overwrite, file=file, model=model)
     from pnulearn import TableClassifier
 
@@ -60,14 +67,14 @@ def predict(
         from pnulearn._files.writing import write_atomically
 
         write_atomically(out, lambda target: target.writelines(told.pieces(fitted, file)))
-        remark(f"{told.n_rows} predictions are in {out}.")
+        remark(f"{told.n_rows} predictions were written to {out}.")
 
 
 @dataclass
 class Predicted:
-    """What is written for each row, batch by batch: memory does not grow with the number of rows.
+    """The output, batch by batch, so that memory does not grow with the number of rows.
 
-    `keep` names columns of the file that are written beside the answers; None means all.
+    `keep` are the columns of the file to write with the predictions; None means all.
     """
 
     keep: list[str] | None
@@ -91,7 +98,7 @@ class Predicted:
     def _csv(
         self, table: Table, answers: dict[str, list[Any]], kept: list[str], header: bool
     ) -> Iterator[bytes | memoryview]:
-        """The cells of the file as they were, but for formulas, then the answers."""
+        """The cells of the file, unchanged except for formulas, followed by the predictions."""
         import pyarrow as pa
 
         from pnulearn._files.writing import guard_table

@@ -1,4 +1,4 @@
-"""Pictures in scikit-learn's manner: `from_estimator` or `from_predictions` computes, `plot` draws on given axes.
+"""Displays in the style of scikit-learn: `from_estimator` or `from_predictions` computes, `plot` draws on axes.
 
 Matplotlib is imported only when something is drawn.
 """

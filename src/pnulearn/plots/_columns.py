@@ -1,4 +1,4 @@
-"""Displays of columns: how much a model relies on them, and how."""
+"""Displays of columns: permutation importance and partial dependence."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Which columns a model rests on.
+# Permutation importance.
 
 
 class ImportanceDisplay(Display):
-    """How much the error rises when a column is shuffled, with intervals, most important column on top.
+    """Increase of the error when a column is shuffled, with intervals, most important column on top.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ImportanceDisplay(Display):
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         prior : float, (float, float), distribution or PriorEstimate
-            Share of positives in the population, by default what the classifier learnt about it.
+            Share of positives in the population; by default the prior of the fitted classifier.
         ax : matplotlib axes, optional
             Where to draw; new axes by default.
         **options : object
@@ -75,19 +75,19 @@ class ImportanceDisplay(Display):
             ax.plot(100 * one.rise.value, place, "o", color=color, markersize=7)
         ax.axvline(0, color=COLORS["unlabeled"], linestyle=":")
         ax.set_yticks(range(len(shown)), [shorten(one.column) for one in shown])
-        ax.set(ylim=(-0.6, len(shown) - 0.4), xlabel="rise of the error when shuffled, in points")
+        ax.set(ylim=(-0.6, len(shown) - 0.4), xlabel="increase of the error when shuffled, in percentage points")
         return keep_axes(self, ax)
 
 
 def _learnt_prior(estimator: Any) -> Any:
-    """What a classifier, or the last step of a pipeline, learnt about the prior."""
+    """The prior of a fitted classifier, or of the last step of a pipeline."""
     last = estimator[-1] if hasattr(estimator, "steps") else estimator
     if not hasattr(last, "prior_estimate_"):
-        raise ValueError(f"{type(last).__name__} has learnt no class prior: pass prior=..., the share of positives.")
+        raise ValueError(f"{type(last).__name__} has no class prior: pass prior=..., the share of positives.")
     return last.prior_estimate_
 
 
-# How a column acts on what a model says.
+# Partial dependence.
 
 
 class EffectDisplay(Display):

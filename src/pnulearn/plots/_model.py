@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pnulearn._estimators.classifier import PNUClassifier
 
 
-# The boundary of a classifier of two columns.
+# Decision boundary of a classifier of two columns.
 
 
 class BoundaryDisplay(Display):
-    """A classifier of two columns: its score as colour, its boundary as a line, and the rows.
+    """A classifier of two columns: score as colour, decision boundary as a line, and the rows.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class BoundaryDisplay(Display):
         check_is_fitted(estimator)
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != 2:
-            raise ValueError(f"A boundary is drawn for two columns, and X has shape {X.shape}.")
+            raise ValueError(f"The decision boundary needs X with two columns, got shape {X.shape}.")
         codes = decode_labels(y, estimator.unlabeled, classes=estimator.classes_).codes
         margin = 0.05 * np.ptp(X, axis=0)
         first, second = (np.linspace(X[:, j].min() - margin[j], X[:, j].max() + margin[j], resolution) for j in (0, 1))
@@ -206,7 +206,7 @@ class ScoreDisplay(Display):
         return keep_axes(self, ax)
 
 
-# What the search over mixes, alphas and bandwidths found.
+# Search over mixes, alphas and bandwidths.
 
 
 class RiskSurfaceDisplay(Display):
@@ -269,7 +269,7 @@ class RiskSurfaceDisplay(Display):
 
 
 class BandwidthDisplay(Display):
-    """The best validation risk at every bandwidth, and the bandwidth's part in the final model.
+    """The smallest validation risk at every bandwidth, and the weight of the bandwidth in the final model.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class BandwidthDisplay(Display):
     weight : array
         Weight of each bandwidth.
     columns : sequence of str, optional
-        What the columns are to each bandwidth, "given" or "ranks".
+        Transformation of the columns for each bandwidth, "given" or "ranks".
     """
 
     def __init__(self, bandwidths: AnyArray, risk: AnyArray, weight: AnyArray, columns: Sequence[str] | None = None):
@@ -316,12 +316,12 @@ class BandwidthDisplay(Display):
         """
         ax = open_axes(ax)
         places = np.arange(len(self.bandwidths))
-        ax.bar(places, self.weight, color=COLORS["unlabeled"], alpha=0.45, label="part in the model")
-        ax.plot(places, self.risk, marker="o", color=COLORS["negative"], label="least validation risk")
+        ax.bar(places, self.weight, color=COLORS["unlabeled"], alpha=0.45, label="weight in the model")
+        ax.plot(places, self.risk, marker="o", color=COLORS["negative"], label="smallest validation risk")
         names = [f"{bandwidth:.3g}" for bandwidth in self.bandwidths]
         if self.columns is not None:
             names = [f"{name}\n{column}" for name, column in zip(names, self.columns, strict=True)]
         ax.set_xticks(places, names)
-        ax.set(xlabel="bandwidth (σ)", ylabel="risk, or part of 1")
+        ax.set(xlabel="bandwidth (σ)", ylabel="risk, or weight")
         ax.legend(frameon=False)
         return keep_axes(self, ax)

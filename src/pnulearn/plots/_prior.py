@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pnulearn._estimators.classifier import PNUClassifier
 
 
-# A class prior and what is known about it.
+# Class prior with its distribution.
 
 
 class PriorDisplay(Display):
-    """A class prior with its interval, and its density if it has one, beside the share of positives among the labels.
+    """A class prior with its interval, its density if it has one, and the share of positives among the labels.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ class PriorDisplay(Display):
             ax.plot(self.interval, [0, 0], color=COLORS["positive"], linewidth=4, alpha=0.5, label="interval")
         if self.mass is not None:
             heights = self.mass / np.gradient(GRID)
-            inside = np.abs(GRID - 0.5) < 0.48  # near 0 and 1 a density may have no bound, and is cut
+            inside = np.abs(GRID - 0.5) < 0.48  # near 0 and 1 the density may be unbounded, so it is truncated
             heights = np.minimum(heights / heights[inside].max(), 1.2)
-            few = slice(None, None, 5)  # as many points as a screen can tell apart
+            few = slice(None, None, 5)  # enough points for the resolution of a screen
             ax.fill_between(GRID[few], heights[few], color=COLORS["positive"], alpha=0.2, label="density")
         ax.plot(self.value, 0, "o", color=COLORS["positive"], markersize=9, label="prior")
         if self.labeled_share is not None:
@@ -97,11 +97,11 @@ class PriorDisplay(Display):
         return keep_axes(self, ax)
 
 
-# How far unlabelled rows cut the variance of a validation risk.
+# Reduction of the variance of a validation risk by unlabelled rows.
 
 
 class VarianceRatioDisplay(Display):
-    """How far unlabelled rows cut the variance of a validation risk: Var[PNU] / Var[PN] against their number.
+    """Reduction of the variance of a validation risk by unlabelled rows: Var[PNU] / Var[PN] against their number.
 
     For the zero-one loss and a fixed classifier, with ψ_c the variances of the means of P, N and U losses,
 
@@ -131,7 +131,7 @@ class VarianceRatioDisplay(Display):
         error_rates: tuple[float, float] = (0.2, 0.2),
         ax: Axes | None = None,
     ) -> VarianceRatioDisplay:
-        """For a classifier that errs on these shares of the positive and of the negative class.
+        """For a classifier with these error rates on the positive and on the negative class.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What all displays share: colours, words, and axes to draw on."""
+"""Colours, names and axes shared by all displays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_axes(ax: Axes | None) -> Axes:
 
 
 def shorten(name: str, length: int = 28) -> str:
-    """A name that fits on an axis, and that matplotlib does not take for a formula.
+    """A name shortened to fit on an axis, with `$` escaped so that matplotlib does not parse it as a formula.
 
     >>> shorten("a rather long name of a column, in $", 20)
     'a rather long name …'
@@ -40,13 +40,13 @@ D = TypeVar("D", bound="Display")
 
 
 class Display:
-    """What all displays share: after `plot`, `ax_` and `figure_` hold what was drawn on."""
+    """Base class of the displays: `plot` sets `ax_` and `figure_`."""
 
     ax_: Axes
     figure_: Any
 
 
 def keep_axes(display: D, ax: Axes) -> D:
-    """The display, which now knows what it was drawn on."""
+    """The display, with `ax_` and `figure_` set."""
     display.ax_, display.figure_ = ax, ax.figure
     return display

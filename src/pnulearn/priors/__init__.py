@@ -1,4 +1,4 @@
-"""Class priors: how many positives there are among the unlabelled rows, and how sure that is."""
+"""Estimation of class priors: the share of positives among the unlabelled rows, with an interval."""
 
 from pnulearn.priors._bbe import BBEPrior
 from pnulearn.priors._dedpul import DEDPULPrior

@@ -13,24 +13,24 @@ from pnulearn._parameters import parameters
 from pnulearn.priors._groups import Group
 from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled, tail_shares
 
-TIED_DIGITS = 9  # bounds that agree to so many digits are equal
+TIED_DIGITS = 9  # bounds are compared after rounding to this many digits
 
 
 @parameters
 class BBEPrior(PositiveUnlabeledPrior):
     """θ = q_U(t) / q_P(t) at the t that minimises  q_U/q_P + (1 + γ)(ε_U + ε_P)/q_P,  ε_n = sqrt(log(4/δ) / (2n)).
 
-    q is the share of rows scoring at least t by a classifier of P against U, held out. Unlike `ROCPrior` the bound
-    only chooses the threshold and is not part of the answer.
+    q is the share of rows whose held-out score, from a classifier of P against U, is at least t. Unlike in `ROCPrior`,
+    the bound is only used to choose the threshold; it is not part of the estimate.
 
     Parameters
     ----------
     classifier : classifier, optional
-        Scores the rows, held out; kernel ridge candidates by default.
+        Classifier for the held-out scores; kernel ridge candidates by default.
     delta : float
-        δ, the probability with which the bound may fail.
+        δ, the failure probability of the bound.
     gamma : float
-        γ, the weight of the widths in the choice of the threshold.
+        γ, the weight of the interval widths when the threshold is chosen.
     """
 
     method = "bbe"

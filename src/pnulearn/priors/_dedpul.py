@@ -14,7 +14,7 @@ from pnulearn._parameters import parameters
 from pnulearn.priors._groups import Group
 from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
 
-GRID = 200  # points at which densities are computed
+GRID = 200  # grid points of the densities
 LARGEST_RATIO = 50.0
 
 
@@ -24,12 +24,12 @@ class DEDPULPrior(PositiveUnlabeledPrior):
 
     Each unlabelled row is negative with probability max(0, 1 − (1 − α) r), α ← their mean, θ = 1 − α. The densities
     are kernel estimates on log-odds; the ratio is capped at 50, smoothed, made monotone in s and, unlike in the
-    published code, scaled to mean one over U as a density ratio must be, so that EM cannot run away to θ = 0.
+    published code, scaled to mean one over U, as a density ratio must be. Without the scaling EM may converge to θ = 0.
 
     Parameters
     ----------
     classifier : classifier, optional
-        Scores the rows, held out; kernel ridge candidates by default.
+        Classifier for the held-out scores; kernel ridge candidates by default.
     """
 
     method = "dedpul"
@@ -41,7 +41,7 @@ class DEDPULPrior(PositiveUnlabeledPrior):
         of_labeled, of_unlabeled = scores_against_unlabeled(labeled, unlabeled, self.classifier)
         pooled = np.concatenate([of_labeled, of_unlabeled])
         grid = np.linspace(pooled.min(), pooled.max(), GRID)
-        # one bandwidth for both, or the ratio would run away where the narrower density ends
+        # one bandwidth for both: with two, the ratio diverges in the tail of the narrower density
         bandwidth = max(_scott(of_labeled, labeled), _scott(of_unlabeled, unlabeled))
         densities = [_bumps(grid, scores, bandwidth) for scores in (of_labeled, of_unlabeled)]
         order = np.argsort(of_unlabeled)
@@ -76,9 +76,10 @@ def _monotone(ratio: AnyArray, share: AnyArray) -> AnyArray:
 
 
 def _positives(ratio: AnyArray, share: AnyArray) -> float:
-    """Where EM from α = 0 ends; the ratio is scaled to mean one over U, or EM would drift to α = 0 or 1.
+    """θ at which EM from α = 0 converges, in closed form. The ratio is scaled to mean one over U.
 
-    The mean of max(0, 1 − (1 − α) r) is convex in α and touches α at 1, its slope there being the mean of r. So it is
-    above α until no term is cut off, 1 − (1 − α) r ≥ 0 for the greatest r: there EM stops, with θ = 1 − α = 1 / max r.
+    The mean of max(0, 1 − (1 − α) r) is convex in α, equals α at α = 1, and has slope mean(r) = 1 there. It is above α
+    until no term is truncated, that is until 1 − (1 − α) r ≥ 0 for the largest r. EM stops there, with
+    θ = 1 − α = 1 / max r. Without the scaling it would converge to α = 0 or 1.
     """
     return float(share @ ratio / max(ratio.max(), 1e-300))

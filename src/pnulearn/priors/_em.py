@@ -17,27 +17,27 @@ from pnulearn.priors._estimator import PriorEstimator, generator
 from pnulearn.priors._groups import Group, read_groups, standardize
 from pnulearn.priors._posteriors import calibrate, held_out_posteriors
 
-CLOSE = 1e-13  # to the greatest likelihood: its slope in the shares
+CLOSE = 1e-13  # tolerance of the gradient of the log-likelihood in the shares
 MOST_STEPS = 100
 LEAST_SHARE = 1e-15
-TIED_DIGITS = 9  # log-odds that agree to so many digits have no order of their own
-MOST_DISTINCT = 400  # values of a row's log-odds that are told apart; 4,000 move the estimate by less than 1e-5
+TIED_DIGITS = 9  # log-odds are rounded to this many digits before they are ordered
+MOST_DISTINCT = 400  # number of bins of the log-odds; 4,000 change the estimate by less than 1e-5
 
 
 @parameters
 class EMPrior(PriorEstimator):
-    """EM on the class probabilities of U: each row is shared out by its posterior, and the shares are the new prior.
+    """EM on the class probabilities of U: the new prior is the mean posterior probability of each class.
 
         θ_k ← mean over U of  p_k(x) θ_k / Σ_j p_j(x) θ_j,     p = probabilities under equal class shares
 
-    It climbs a concave likelihood, so the start does not matter. The probabilities are held out and calibrated; they
-    come from kernel ridge candidates, or from `classifier` if one is given. Where they are wrong the estimate is
-    biased, which `ScorePrior` avoids.
+    The likelihood is concave, so the result does not depend on the start. The probabilities are held out and
+    calibrated; they come from kernel ridge candidates, or from `classifier` if one is given. The estimate is biased if
+    they are miscalibrated; that of `ScorePrior` is not.
 
     Parameters
     ----------
     classifier : classifier, optional
-        Scores the rows, held out; kernel ridge candidates by default.
+        Classifier for the held-out scores; kernel ridge candidates by default.
     """
 
     method = "em"
@@ -58,10 +58,10 @@ class EMPrior(PriorEstimator):
 
 
 def gather_scores(scores: AnyArray, group: Group) -> tuple[AnyArray, Group]:
-    """Rows of U with nearly the same log-odds as one row with their weight, so that time does not grow with U.
+    """Merge rows of U with nearly equal log-odds into one row with their total weight, to bound the run time.
 
-    With two classes a row is one number. Its Bayesian bootstrap is unchanged: the weights of rows that are taken
-    together add up to a Gamma variable with their sum. More classes, and few rows, stay as they are.
+    Only with two classes, where a row is one number, and only if there are many rows. The Bayesian bootstrap is
+    unchanged: the Gamma weights of merged rows sum to a Gamma variable.
     """
     if len(scores) > 2 or len(group) <= MOST_DISTINCT:
         return scores, group
@@ -78,7 +78,7 @@ def gather_scores(scores: AnyArray, group: Group) -> tuple[AnyArray, Group]:
 def calibrate_draws(
     known: Sequence[AnyArray], scores: AnyArray, classes: Sequence[Group], draws: Sequence[RowWeights]
 ) -> AnyArray:
-    """Probabilities of U (weightings, classes, rows), calibrated anew for each weighting."""
+    """Probabilities of U (weightings, classes, rows), recalibrated for each weighting."""
     n_draws = draws[0].share.shape[1]
     repeated = [np.broadcast_to(score, (n_draws, *score.shape)) for score in known]
     calibration = calibrate(repeated, classes, [draw.share.T for draw in draws[:-1]])
@@ -88,8 +88,9 @@ def calibrate_draws(
 def most_likely_shares(probabilities: AnyArray, share: AnyArray) -> AnyArray:
     """EM for every weighting: probabilities (r, classes, rows) and weights (r, rows) give shares (r, classes).
 
-    EM creeps where classes overlap. The likelihood less Σ θ_k is concave and greatest where Σ θ_k = 1, so Newton's
-    steps lead to the same shares; where one would lower the likelihood, a step of EM takes its place.
+    EM converges slowly if the classes overlap, so Newton steps are used. The likelihood minus Σ θ_k is concave and has
+    its maximum at Σ θ_k = 1, so both converge to the same shares. A Newton step that would lower the likelihood is
+    replaced by an EM step.
     """
     prior = np.full(probabilities.shape[:2], 1 / probabilities.shape[1])
     todo = np.arange(len(prior))
@@ -116,12 +117,12 @@ def _mix(prior: AnyArray, probabilities: AnyArray, share: AnyArray) -> tuple[Any
 
 
 def _newton(start: AnyArray, probabilities: AnyArray, bend: AnyArray, slope: AnyArray, free: AnyArray) -> AnyArray:
-    """Newton's step of the classes that are free to move, as far as the first share that comes to nothing."""
+    """Newton step in the free classes, shortened at the first share that reaches zero."""
     curvature = np.matmul(probabilities * bend[:, None], probabilities.mT)
     outward = np.zeros_like(free)
     for _ in range(start.shape[1]):
         free = free & ~outward
-        eye = np.eye(start.shape[1]) * np.where(free, CLOSE, 1)[:, None]  # next to nothing where rows do not tell
+        eye = np.eye(start.shape[1]) * np.where(free, CLOSE, 1)[:, None]  # a tiny ridge penalty
         within = curvature * (free[:, :, None] & free[:, None]) + eye
         step = np.linalg.solve(within, np.where(free, slope, 0)[..., None])[..., 0]
         outward = free & (start <= 2 * LEAST_SHARE) & (step < 0)

@@ -29,10 +29,10 @@ def energy_prior(
 
         θ = (A_PN − A_NN + A_NU − A_PU) / (2 A_PN − A_PP − A_NN),    A_cd = mean Euclidean distance of c to d.
 
-    `bias_correction` leaves the distance of a row to itself out of A_PP and A_NN; without it, as published, the
-    estimate is drawn towards 1/2, badly so in high dimension. More than two classes give the nearest point of the
-    simplex. Columns are standardised first; beyond 5000 distinct unlabelled rows (2000 of a class) a random choice
-    that does not depend on the order of the rows is used. n_bootstrap=0 skips the interval.
+    `bias_correction` leaves the distance of a row to itself out of A_PP and A_NN. Without it, as published, the
+    estimate is biased towards 1/2, strongly so in high dimension. For more than two classes the result is the nearest
+    point of the simplex. Columns are standardised first. At most 5000 distinct unlabelled rows and 2000 of each class
+    are used, drawn at random independently of the row order.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def energy_prior(
     bias_correction : bool
         Leave the pairs of a row with itself out.
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     n_bootstrap : int
         Resamples for the interval; 0 skips it.
     random_state : int, RandomState or None
@@ -76,7 +76,7 @@ def energy_prior(
 class EnergyPrior(PriorEstimator):
     """Class prior(s) at which the mixture of the labelled classes is nearest to U in energy distance.
 
-    `bias_correction=False` is the published V-statistic; see `energy_prior` for the formula and for what it does.
+    `bias_correction=False` is the published V-statistic; see `energy_prior` for the formula and the bias.
 
     Parameters
     ----------

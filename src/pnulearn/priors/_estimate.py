@@ -1,4 +1,4 @@
-"""What is known about the class prior: a distribution, with the number that is used and an interval read off it."""
+"""The class prior as a distribution, with a point estimate and an interval."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ CONFIDENCE = 0.9
 class PriorEstimate:
     """Class prior(s) of the population as a distribution.
 
-    With two classes every number belongs to the positive one and `mass` is the distribution: `mass[i]` is the
-    probability of the share sin²(π (i + ½) / (2 n_points)). With more classes numbers are arrays, an entry per class,
-    and `concentration` is that of a Dirichlet distribution around them. Neither is there if the prior is known (then
-    `sd` is 0), or if no interval was asked for (then `sd` is NaN).
+    With two classes all numbers refer to the positive class and `mass` is the distribution: `mass[i]` is the
+    probability of the share sin²(π (i + ½) / (2 n_points)). With more classes they are arrays with one entry per class,
+    and `concentration` belongs to a Dirichlet distribution with that mean. Both are None if the prior is known exactly
+    (then `sd` is 0), or if no interval was requested (then `sd` is NaN).
 
     Parameters
     ----------
     value : float or array
-        The number that is used: the mean, except where a method has a better one (`ScorePrior`).
+        The point estimate: the mean, except for `ScorePrior`, which uses a median.
     method : str
-        Where it comes from, in words.
+        Name of the method, or a description of the evidence.
     raw : float or array
-        The estimate before it was moved into the open interval (0, 1).
+        The estimate before it was clipped to the open interval (0, 1).
     confidence : float
-        Of the interval `low` to `high`.
+        Confidence level of the interval `low` to `high`.
     mass : array of shape (n_points,) or None
-        Probabilities of the points of the grid.
+        Probabilities of the grid points.
     concentration : float or None
         Σ α of the Dirichlet distribution.
 
@@ -57,7 +57,7 @@ class PriorEstimate:
 
     @classmethod
     def known(cls, value: Any) -> PriorEstimate:
-        """A prior that is given and taken as certain.
+        """A prior that is known exactly.
 
         Parameters
         ----------
@@ -68,30 +68,30 @@ class PriorEstimate:
 
     @classmethod
     def of_mass(cls, mass: AnyArray, method: str, confidence: float = CONFIDENCE) -> PriorEstimate:
-        """Two classes, from the probabilities of the points of the grid; the mean is used.
+        """A two-class prior from the probabilities of the grid points; the point estimate is the mean.
 
         Parameters
         ----------
         mass : array (n_points,)
-            Probabilities of the points of the grid, as in `PriorEstimate`.
+            Probabilities of the grid points, as in `PriorEstimate`.
         method : str
-            Where they come from, in words.
+            Description of their origin.
         confidence : float
-            Of the interval.
+            Confidence level of the interval.
         """
         mean = posterior_grids.mass_mean(mass)
         return cls(mean, method, mean, confidence, mass)
 
     @classmethod
     def of_counts(cls, counts: ArrayLike, confidence: float = CONFIDENCE) -> PriorEstimate:
-        """From labelled rows that were drawn at random from the population: how many of each class, in code order.
+        """From the class counts of labelled rows that were drawn at random from the population, in code order.
 
         Parameters
         ----------
         counts : array (classes,)
             Rows, or their total weight, by class.
         confidence : float
-            Of the interval.
+            Confidence level of the interval.
         """
         counts = np.asarray(counts, dtype=float)
         if len(counts) == 2:
@@ -102,14 +102,14 @@ class PriorEstimate:
 
     @classmethod
     def of_range(cls, low: float, high: float) -> PriorEstimate:
-        """What somebody knows who says "between low and high", meant as a 90 % range.
+        """From a user's 90 % range "between low and high".
 
         Parameters
         ----------
         low : float
-            Below it the prior lies with a probability of 5 %.
+            The 5 % quantile of the prior.
         high : float
-            Above it likewise.
+            The 95 % quantile of the prior.
         """
         return cls.of_mass(posterior_grids.range_mass(low, high, CONFIDENCE), f"between {low:g} and {high:g}")
 
@@ -120,7 +120,7 @@ class PriorEstimate:
 
     @property
     def is_known(self) -> bool:
-        """Whether the prior was given and is taken as certain."""
+        """Whether the prior is known exactly."""
         return self.method == "given"
 
     @property
@@ -135,19 +135,19 @@ class PriorEstimate:
 
     @property
     def mode(self) -> Any:
-        """Where the density of θ is greatest; `value` if there is no density on a grid."""
+        """The mode of the density of θ; `value` if there is no density on a grid."""
         if self.mass is None:
             return self.value
         per_width = self.mass / np.sqrt(GRID * (1 - GRID))
         return float(GRID[int(np.argmax(per_width))])
 
     def points(self, n_points: int) -> AnyArray:
-        """Priors that stand for the distribution, all with the same weight; the number in use if it is known.
+        """Equally weighted points that represent the distribution; `value` alone if the prior is known.
 
         Parameters
         ----------
         n_points : int
-            How many of them.
+            Number of points.
         """
         if self.mass is None:
             return np.array([self.value])
@@ -155,7 +155,7 @@ class PriorEstimate:
 
     @property
     def sd(self) -> Any:
-        """The standard deviation: 0 if the prior is known, NaN if nothing is known about its spread."""
+        """The standard deviation: 0 if the prior is known exactly, NaN if there is no distribution."""
         if self.mass is not None:
             return posterior_grids.mass_deviation(self.mass)
         if self.concentration is not None:
@@ -164,7 +164,7 @@ class PriorEstimate:
 
     @property
     def spread(self) -> float:
-        """The standard deviation of a two-class prior as far as it is known: 0 where `sd` is NaN."""
+        """The standard deviation of a two-class prior, with 0 in place of NaN."""
         return posterior_grids.mass_deviation(self.mass) if self.mass is not None else 0.0
 
     @property
@@ -184,7 +184,7 @@ class PriorEstimate:
         return None if np.isnan(low).any() else (low, high)
 
     def within(self, confidence: float) -> tuple[Any, Any]:
-        """Ends between which the prior lies with that confidence, the number in use included.
+        """The interval with this confidence level; it always contains `value`.
 
         Parameters
         ----------
@@ -201,12 +201,12 @@ class PriorEstimate:
         return self.value + unknown, self.value + unknown
 
     def combine(self, *others: PriorEstimate) -> PriorEstimate:
-        """Together with other evidence that is independent of this: the distribution that agrees with all.
+        """Combine with other, independent evidence: the likelihoods are multiplied.
 
         Parameters
         ----------
         *others : PriorEstimate
-            Further evidence about the same prior; what has no distribution adds nothing.
+            Further evidence about the same prior; an estimate without a distribution is ignored.
 
         Examples
         --------
@@ -224,17 +224,17 @@ class PriorEstimate:
         return PriorEstimate._dirichlet(np.maximum(alphas, JEFFREYS), method, self.confidence)
 
     def widened(self, factor: float) -> PriorEstimate:
-        """The same number with its distribution trusted less: as if its deviation were that many times as great.
+        """The same point estimate with a distribution whose standard deviation is about `factor` times as large.
 
         Parameters
         ----------
         factor : float
-            Of the deviation; 1 changes nothing.
+            Factor of the standard deviation; 1 changes nothing.
 
         Examples
         --------
         >>> counted = PriorEstimate.of_counts([70, 30])
-        >>> print(counted.widened(2))  # as a quarter of the rows would say
+        >>> print(counted.widened(2))  # as from a quarter of the rows
         0.302 [0.170, 0.462] (labels drawn at random, 90% interval)
         """
         if self.mass is not None:
@@ -245,12 +245,12 @@ class PriorEstimate:
         return replace(self, concentration=floor + max(self.concentration - floor, 0.0) / factor**2)
 
     def with_confidence(self, confidence: float) -> PriorEstimate:
-        """The same distribution with another interval.
+        """The same distribution with another confidence level of the interval.
 
         Parameters
         ----------
         confidence : float
-            Of the new interval.
+            Confidence level of the new interval.
         """
         return replace(self, confidence=confidence)
 
@@ -259,11 +259,11 @@ class PriorEstimate:
             return NotImplemented
         return all(_equal(getattr(self, part.name), getattr(other, part.name)) for part in fields(self))
 
-    __hash__ = None  # type: ignore[assignment]  # arrays have none
+    __hash__ = None  # type: ignore[assignment]  # arrays are not hashable
 
     def __float__(self) -> float:
         if np.ndim(self.value):
-            raise TypeError(f"This prior has {len(self.value)} shares, one for each class; see .shares.")
+            raise TypeError(f"This prior has {len(self.value)} shares, one for each class; use .shares.")
         return float(self.value)
 
     def __str__(self) -> str:
@@ -275,7 +275,7 @@ class PriorEstimate:
         return ", ".join(spans) + f" ({self.method}, {self.confidence:.0%} interval)"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the density with the number in use and the interval; returns the axes. Two classes only.
+        """Draw the density, the point estimate and the interval; returns the axes. Two classes only.
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ class PriorEstimate:
             Where to draw; a new figure by default.
         """
         if self.mass is None:
-            raise ValueError("Only the distribution of a two-class prior that is not known exactly can be drawn.")
+            raise ValueError("Only a two-class prior with a distribution can be drawn; this one has none.")
         if ax is None:
             with import_extra("report", "Drawing"):
                 import matplotlib.pyplot as plt
@@ -308,9 +308,9 @@ def settle(
 ) -> PriorEstimate:
     """An estimate and its bootstrap replicates (first axis) as a distribution inside (0, 1), or inside the simplex.
 
-    A prior of exactly 0 or 1 makes the risks ill-posed, so every prior stays 1/(n_U + 1) away from both. `value` is
-    given if it is more than the raw estimate moved inside. Two classes: the estimate varies normally around the truth,
-    as much as the replicates do. More: a Dirichlet distribution with the replicates' variance, summed over classes.
+    A prior of exactly 0 or 1 makes the risks ill-posed, so every prior stays 1/(n_U + 1) away from both. `value` is the
+    point estimate, by default the clipped raw estimate. Two classes: a normal distribution around the raw estimate with
+    the replicates' standard deviation. More classes: a Dirichlet distribution with the replicates' total variance.
     """
     raw, replicates = np.asarray(raw, dtype=float), np.asarray(replicates, dtype=float)
     margin = 1 / max(n_unlabeled + 1, 2 * max(raw.size, 1))
@@ -329,7 +329,7 @@ def _inside_interval(prior: AnyArray, margin: float) -> AnyArray:
 
 
 def _inside_simplex(priors: AnyArray, margin: float) -> AnyArray:
-    """At least `margin` for every class (last axis), and a sum of one."""
+    """Shares of at least `margin` for every class (last axis) that sum to one."""
     spare = np.clip(priors - margin, 0, None)
     room = 1 - margin * priors.shape[-1]
     total = spare.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What every prior estimator shares: fit(X, y) in the user's labels, prior_ and interval_ as the answer."""
+"""Base class of the prior estimators: `fit(X, y)` sets `prior_`, `interval_` and `estimate_`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PriorEstimator(BaseEstimator):
     Parameters
     ----------
     confidence : float
-        Probability that the interval is to hold the truth with.
+        Confidence level of the interval.
     n_bootstrap : int
         Resamples for the interval; 0 skips it.
     unlabeled : object, optional
@@ -41,14 +41,14 @@ class PriorEstimator(BaseEstimator):
     prior_
         prior of the positive class, or of every class in the order of `classes_` if there are more than two.
     interval_
-        (low, high), NaN if no interval was asked for.
+        (low, high), NaN if no interval was requested.
     estimate_
         both as a `PriorEstimate`.
     """
 
-    needs_every_class: ClassVar[bool] = True  # or one class and U will do
+    needs_every_class: ClassVar[bool] = True  # if False, one class and U are enough
     method = ""  # its name in `METHODS`
-    limits: ClassVar[Mapping[str, tuple[float, float, bool]]] = {}  # of its numbers: low, high, are the ends allowed?
+    limits: ClassVar[Mapping[str, tuple[float, float, bool]]] = {}  # low, high, ends allowed
 
     confidence: float = 0.9
     n_bootstrap: int = 200
@@ -57,7 +57,7 @@ class PriorEstimator(BaseEstimator):
     random_state: Any = None
 
     def refuse_impossible(self) -> None:
-        """Refuse parameters that cannot mean anything, by name."""
+        """Raise an error that names the first invalid parameter."""
         read_number("confidence", self.confidence, 0, 1, ends=False)
         if self.n_bootstrap is not None:
             read_count("n_bootstrap", self.n_bootstrap, 0)
@@ -70,7 +70,7 @@ class PriorEstimator(BaseEstimator):
 
     @abstractmethod
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
-        """The same from arrays that were read before: codes are −1 for U, 1 for positive, 0 for negative."""
+        """The estimate from validated arrays: codes are −1 for U, 1 for positive, 0 for negative."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PriorEstimator:
         """Estimate the prior from rows X whose labels y may be missing.
@@ -110,7 +110,7 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def refuse_missing_class(codes: AnyArray, weight: AnyArray | None, names: Sequence[Any]) -> None:
-    """Refuse a class without labelled rows, by the name that stands at its code."""
+    """Raise an error that names a class without labelled rows; `names` are in code order."""
     present = set(np.unique(codes if weight is None else codes[weight > 0]).tolist())
     for code, name in enumerate(names):
         if code not in present:

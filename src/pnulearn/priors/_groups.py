@@ -1,4 +1,4 @@
-"""The classes and U apart, each as distinct rows with weights in an order that depends on their values only."""
+"""The rows of each class and of U as distinct rows with weights, in an order that depends on their values only."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Group:
 
     @property
     def size(self) -> float:
-        """How many rows it is worth: weights of one or more count copies, smaller ones only compare rows."""
+        """Effective sample size. Weights of one or more count as copies, smaller ones as importance weights."""
         return float(self.weight.sum() ** 2 / np.minimum(self.weight, self.weight**2).sum()) if len(self) else 0.0
 
     @property
     def share(self) -> AnyArray:
-        """Weights that add up to one."""
+        """Weights normalised to sum to one."""
         return self.weight / self.weight.sum()
 
     def first(self, most: int) -> Group:
@@ -46,7 +46,7 @@ class Group:
         return self if len(self) <= most else Group(self.X[:most], self.weight[:most])
 
     def after(self, most: int) -> Group:
-        """The rows that `first` leaves out."""
+        """The rows that are not in `first(most)`."""
         return Group(self.X[most:], self.weight[most:])
 
 
@@ -62,27 +62,27 @@ class Groups:
         return (*self.classes, self.unlabeled)
 
     def limit(self, labeled: int, unlabeled: int) -> Groups:
-        """At most so many distinct rows of each class and of U."""
+        """At most `labeled` distinct rows of each class and `unlabeled` of U."""
         return Groups(tuple(group.first(labeled) for group in self.classes), self.unlabeled.first(unlabeled))
 
 
 def read_groups(X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> Groups:
-    """Every class and U, none of them empty and none of them too large for pairwise distances."""
+    """Groups of every class and of U, all non-empty, and small enough for pairwise distances."""
     groups = split_groups(X, codes, weight, n_classes)
     if len(groups.unlabeled) == 0:
-        raise ValueError("The class prior is that of the unlabelled rows, and there are none. Pass prior as a number.")
+        raise ValueError("The class prior is estimated from unlabelled rows; there are none. Pass prior as a number.")
     refuse_missing_class(codes, weight, range(n_classes))
     return groups.limit(MOST_LABELED, MOST_UNLABELED)
 
 
 def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> Groups:
-    """Gather equal rows of each class and of U and add up their weights.
+    """Merge equal rows of each class and of U and sum their weights.
 
-    A row of weight two and the same row twice give the same groups, and so does any order of the rows: whatever is
-    computed from groups, random choices included, inherits both properties.
+    A row of weight two and the same row twice give the same groups, and the order of the rows does not matter. So all
+    results computed from groups, random choices included, are invariant to both.
     """
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
-    kept = np.flatnonzero(weight > 0)  # a row without weight must not decide how finely others are told apart
+    kept = np.flatnonzero(weight > 0)  # rows of weight zero must not affect the rounding of the others
     X, codes, weight = (X, codes, weight) if len(kept) == len(codes) else (X[kept], codes[kept], weight[kept])
     keys = row_keys(X, KEY_SEED, weight)
     groups = []
@@ -94,19 +94,19 @@ def split_groups(X: Any, codes: AnyArray, weight: AnyArray | None = None, n_clas
 
 
 def stack(parts: Sequence[Any]) -> Any:
-    """Rows of several dense or of several CSR matrices, one below the other."""
+    """Dense or CSR matrices stacked vertically."""
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def typical_distance(X: Any) -> float:
-    """The median distance between the first few hundred rows, the unit of every bandwidth here."""
+    """The median distance between the first few hundred rows, the unit of all bandwidths in this package."""
     few = X[:MOST_MEASURED]
     distances = euclidean_distances(few)[np.triu_indices(few.shape[0], 1)]
     positive = distances[distances > 1e-7]
     if len(positive) == 0:
         raise ValueError(
-            "All rows are identical, so there is no distance to take a bandwidth from and nothing to tell the classes "
-            "apart by. Check the columns of X, or pass prior as a number."
+            "All rows are identical, so no bandwidth can be computed and the classes cannot be separated. Check the "
+            "columns of X, or pass prior as a number."
         )
     return float(np.median(positive))
 
@@ -114,7 +114,7 @@ def typical_distance(X: Any) -> float:
 def standardize(groups: Groups) -> Groups:
     """Columns divided by their weighted standard deviation over all rows; constant columns become zero.
 
-    Dense columns are centred as well, for accuracy: distances do not notice.
+    Dense columns are also centred for numerical accuracy, which does not change distances.
     """
     X, weight = stack([group.X for group in groups.all]), np.concatenate([group.weight for group in groups.all])
     share, is_sparse = weight / weight.sum(), sparse.issparse(X)

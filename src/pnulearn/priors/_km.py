@@ -1,4 +1,4 @@
-"""How much of P can be taken out of U before the rest stops looking like a distribution (Ramaswamy et al. 2016)."""
+"""The largest share of P in U for which the rest of U is still a distribution (Ramaswamy et al. 2016)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ MOST_STEPS = 150
 
 @parameters
 class KMPrior(PositiveUnlabeledPrior):
-    """KM1 and KM2: θ = 1 − 1/λ where the kernel distance d(λ) of  λ U + (1 − λ) P  to the distributions takes off.
+    """KM1 and KM2: θ = 1 − 1/λ at the λ where the kernel distance d(λ) of  λ U + (1 − λ) P  to the distributions rises.
 
         d(λ) = min over v ≥ 0, Σ v = 1 of ‖λ μ_U + (1 − λ) μ_P − Σ v_i φ(x_i)‖
 
     is convex and zero while the extrapolation is still a distribution. `variant` 2 takes the λ where its slope passes
-    1/sqrt(min(n_P, n_U)), `variant` 1 where it passes a mean of its initial and final slopes. `largest` is the
-    greatest prior looked for. At most 1000 rows of each sample are used.
+    1/sqrt(min(n_P, n_U)), `variant` 1 the λ where it passes a mean of its initial and final slopes. At most 1000 rows
+    of each sample are used.
 
     Parameters
     ----------
     variant : int
         1 or 2.
     largest : float
-        Greatest prior looked for.
+        Largest prior considered.
     """
 
     most_labeled = most_unlabeled = 1000
@@ -60,7 +60,7 @@ class KMPrior(PositiveUnlabeledPrior):
         return prior
 
     def _slope(self, extrapolation: Extrapolation, fewest: float) -> AnyArray:
-        """The slope of d(λ) that counts as taking off, for every weighting."""
+        """The slope of d(λ) at the estimate, for every weighting."""
         final = extrapolation.length
         early = 0.8 * extrapolation.distance(np.full(len(final), 1.05))[0] / 0.05 + 0.2 * final
         late = np.full(len(final), 1 / np.sqrt(fewest))
@@ -91,7 +91,7 @@ class Extrapolation:
     def distance(self, strength: AnyArray) -> tuple[AnyArray, AnyArray]:
         """d(λ) and its slope for one λ per weighting; the slope is that of the nearest distribution (envelope theorem).
 
-        Accelerated projected gradient on the simplex, restarted whenever it would overshoot.
+        Accelerated projected gradient on the simplex, restarted when it overshoots.
         """
         target = self.start + strength * self.direction
         nearest = previous = project_to_simplex(target)
@@ -124,7 +124,7 @@ class Extrapolation:
 
 
 def project_to_simplex(columns: AnyArray) -> AnyArray:
-    """The nearest point with non-negative entries that add up to one, for every column.
+    """Projection of every column onto the simplex.
 
     >>> project_to_simplex(np.array([[0.5], [1.5]]))
     array([[0.],

@@ -22,7 +22,7 @@ from pnulearn._intervals.posterior_draws import RowWeights, bayesian_bootstrap
 from pnulearn.priors._estimate import PriorEstimate, settle
 from pnulearn.priors._groups import Groups
 
-ROWS_AT_ONCE = 1000  # bounds the memory: no block of dissimilarities is wider
+ROWS_AT_ONCE = 1000  # columns of a block of dissimilarities, which bounds the memory
 ROUNDING = 1e-9  # relative to the dissimilarities themselves
 
 Dissimilarity = Callable[[Any, Any], AnyArray]
@@ -69,11 +69,11 @@ def match_mixture(
         plain, plainly_separated = nearest_mixtures(means)
         if not plainly_separated[0]:
             raise ValueError(
-                f"The {method} method finds no difference between the labelled classes, so U says nothing about their "
-                "shares. Pass the prior as a number, or add columns in which the classes differ."
+                f"The {method} method finds no difference between the labelled classes, so the prior cannot be "
+                "estimated. Pass the prior as a number, or add columns in which the classes differ."
             )
         if not separated[0]:
-            _warn(method, "the labelled classes are closer to each other than chance explains")
+            _warn(method, "the labelled classes are closer to each other than sampling error explains")
         priors = np.where(separated[:, None], priors, plain)
     if priors.shape[1] == 2:
         priors = priors[:, 1]
@@ -82,7 +82,7 @@ def match_mixture(
 
 def _warn(method: str, reason: str) -> None:
     warnings.warn(
-        f"The {method} estimate of the prior falls back to the biased V-statistic because {reason}; it is drawn "
+        f"The {method} estimate of the prior falls back to the V-statistic because {reason}; it is biased "
         "towards equal shares. Label more rows or pass the prior as a number.",
         UserWarning,
         stacklevel=4,
@@ -90,7 +90,7 @@ def _warn(method: str, reason: str) -> None:
 
 
 def mean_dissimilarities(groups: Groups, dissimilarity: Dissimilarity, draws: list[RowWeights]) -> MeanDissimilarities:
-    """All mean dissimilarities under all weightings as a few matrix products, a bounded number of rows at a time."""
+    """All mean dissimilarities under all weightings, by matrix products over blocks of rows."""
     labeled = np.concatenate([draw.share for draw in draws[:-1]])
     starts = np.cumsum([0, *(len(draw.share) for draw in draws[:-2])])
     columns = []
@@ -111,7 +111,7 @@ def _toward(rows: Any, others: Any, share: AnyArray, dissimilarity: Dissimilarit
 
 
 def nearest_mixtures(means: MeanDissimilarities) -> tuple[AnyArray, AnyArray]:
-    """θ of shape (r, K), not clipped for two classes, and whether the classes are separated enough to trust it."""
+    """θ of shape (r, K), not clipped for two classes, and whether the classes are separated."""
     if means.between.shape[1] == 2:
         return _two_classes(means)
     solved = [_on_simplex(M, q) for M, q in zip(means.between, means.to_unlabeled, strict=True)]
@@ -131,7 +131,7 @@ def _two_classes(means: MeanDissimilarities) -> tuple[AnyArray, AnyArray]:
 def _on_simplex(M: AnyArray, q: AnyArray) -> tuple[AnyArray, bool]:
     """argmin of 2 q'θ − θ'M θ over θ ≥ 0, Σ θ = 1, exactly; equal shares if it is not convex there.
 
-    With z = Z'θ for an orthonormal basis Z of the directions that keep Σ θ, the objective is |R z − b|² + const,
+    With z = Z'θ for an orthonormal basis Z of the subspace Σ θ = 0, the objective is |R z − b|² + const,
     R'R = −Z'M Z, hence |C θ|² with the columns C_k = (R Z')_k − b.
     """
     K = len(q)
@@ -147,8 +147,8 @@ def _on_simplex(M: AnyArray, q: AnyArray) -> tuple[AnyArray, bool]:
 def least_norm_shares(columns: AnyArray) -> AnyArray:
     """argmin |C θ|² over θ ≥ 0, Σ θ = 1, exactly.
 
-    It has the direction of the non-negative least squares solution of C β = 0, Σ β = 1: for β = t θ the best scale t
-    leaves |C θ|² / (1 + |C θ|²), which grows with |C θ|².
+    It is proportional to the non-negative least squares solution β of C β = 0, Σ β = 1: for β = t θ the best scale t
+    leaves the residual |C θ|² / (1 + |C θ|²), which increases with |C θ|².
 
     >>> least_norm_shares(np.array([[1.0, -3.0]]))
     array([0.75, 0.25])

@@ -14,7 +14,7 @@ MOST_CENTERS = 200
 BANDWIDTHS = (0.5, 1.0, 2.0)  # multiples of the median distance
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 N_SPLITS = 5
-TIED_DIGITS = 9  # losses that agree to so many digits are equal
+TIED_DIGITS = 9  # losses are compared after rounding to this many digits
 
 
 @parameters
@@ -22,7 +22,7 @@ class PearsonPrior(PositiveUnlabeledPrior):
     """θ = 1 / (2 h'G⁻¹h − h'G⁻¹H G⁻¹h),   h = mean_P φ,  H = mean_U φφ',  G = H + ρ I.
 
     The denominator estimates ∫ p_P²/p_U by least-squares density-ratio fitting with Gaussian features φ around rows of
-    U; their width and ρ are cross-validated. It matches P alone, so it is too large when the classes overlap.
+    U; their width and ρ are cross-validated. Only P is matched, so the estimate is too large if the classes overlap.
     """
 
     method = "pe"

@@ -19,9 +19,9 @@ from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statisti
 class PenalizedL1Prior(PositiveUnlabeledPrior):
     """θ minimising  (1/ρ) Σ_l max(0, θ p_l − u_l)² − θ + 1,   p = mean_P φ,  u = mean_U φ.
 
-    The sum charges θ p_P for exceeding p_U anywhere, which partial matching without it (`PearsonPrior`) does not. φ are
-    Gaussians around rows of U whose width is `width` times the median distance, ρ is `penalty`. Too large when the
-    classes overlap.
+    The sum penalises θ p_P where it exceeds p_U; `PearsonPrior` has no such penalty. φ are Gaussians around rows of U
+    whose width is `width` times the median distance, and ρ is `penalty`. The estimate is too large if the classes
+    overlap.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class PenalizedL1Prior(PositiveUnlabeledPrior):
 def least_penalized(p: AnyArray, u: AnyArray, penalty: float) -> AnyArray:
     """The exact minimiser for every column of p and u, at most 1.
 
-    The derivative is piecewise linear in θ with breakpoints u_l / p_l. If the k lowest ones are passed the root is
-    (ρ/2 + Σ p u) / Σ p² over those k, and it is the right one if it lies below the next breakpoint.
+    The derivative is piecewise linear in θ with breakpoints u_l / p_l. Above the k lowest breakpoints its root is
+    (ρ/2 + Σ p u) / Σ p² over those k. It is the minimiser if it lies below the next breakpoint.
     """
     breakpoints = u / np.maximum(p, 1e-300)
     order = np.argsort(breakpoints, axis=0)

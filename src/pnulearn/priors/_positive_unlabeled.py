@@ -1,4 +1,4 @@
-"""Priors from one labelled class and U: what its estimators share, and what they all have to assume."""
+"""Base class of the prior estimators that use one labelled class and U, with their common assumption."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pnulearn.priors._estimator import PriorEstimator, generator
 from pnulearn.priors._groups import Group, Groups, split_groups, standardize
 from pnulearn.priors._posteriors import held_out_posteriors
 
-TIED = 1e-9  # log-odds that are closer are one threshold: which of them is greater, rounding decides
+TIED = 1e-9  # log-odds that are closer count as one threshold, because rounding errors decide their order
 
 # weights of the labelled and of the unlabelled rows, one column per weighting -> one share per weighting
 Statistic = Callable[[AnyArray, AnyArray], AnyArray]
@@ -25,9 +25,10 @@ Statistic = Callable[[AnyArray, AnyArray], AnyArray]
 class PositiveUnlabeledPrior(PriorEstimator):
     """The share of the labelled class in U, without examples of the other class.
 
-    P and U alone determine only the largest share κ ≥ θ that could be taken out of U,  κ = inf_C U(C) / P(C).  It is
-    the prior if the negatives are irreducible: no part of them looks like a sample of positives. Labelled negatives
-    are left aside; with negatives and no positives the roles are exchanged.
+    P and U alone determine only an upper bound κ ≥ θ, the largest share of P that U may contain:
+    κ = inf_C U(C) / P(C).  It equals the prior if the negatives are irreducible, that is, if no part of them is
+    distributed like the positives. Labelled negatives are not used. With negatives and no positives the roles are
+    exchanged.
     """
 
     needs_every_class = False
@@ -36,7 +37,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
 
     @abstractmethod
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        """Everything that does not depend on the weights of the rows is done here, once."""
+        """Compute what does not depend on the row weights, and return the estimate as a function of them."""
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         if n_classes != 2:
@@ -53,13 +54,13 @@ class PositiveUnlabeledPrior(PriorEstimator):
         return settle(priors[0], priors[1:], unlabeled.size, self.confidence, self.method)
 
     def _choose_rows(self, codes: AnyArray, weight: AnyArray) -> AnyArray:
-        """Numbers of all rows but the labelled negatives, where there are labelled positives."""
+        """Indices of all rows, without labelled negatives if there are labelled positives."""
         negative, positive = ((codes == code) & (weight > 0) for code in (0, 1))
         if not (negative.any() and positive.any() and (codes < 0).any()):
             return np.arange(len(codes))
         warnings.warn(
-            f"{self.method!r} uses the positive and unlabelled rows only and leaves {int(negative.sum())} labelled "
-            "negatives aside; method='scores' uses them.",
+            f"{self.method!r} uses the positive and unlabelled rows only and ignores {int(negative.sum())} labelled "
+            "negatives; method='scores' uses them.",
             UserWarning,
             stacklevel=4,
         )
@@ -69,7 +70,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
         negative, positive = groups.classes
         if len(groups.unlabeled) == 0:
             raise ValueError(
-                "The class prior is that of the unlabelled rows, and there are none. Pass prior as a number."
+                "The class prior is estimated from unlabelled rows; there are none. Pass prior as a number."
             )
         labeled = positive if len(positive) else negative
         pair = standardize(Groups((labeled,), groups.unlabeled).limit(self.most_labeled, self.most_unlabeled))
@@ -77,7 +78,7 @@ class PositiveUnlabeledPrior(PriorEstimator):
 
 
 def scores_against_unlabeled(labeled: Group, unlabeled: Group, classifier: Any) -> tuple[AnyArray, AnyArray]:
-    """Log-odds of being labelled rather than unlabelled, for rows of both groups that were held out."""
+    """Held-out log-odds of being labelled rather than unlabelled, for the rows of both groups."""
     posteriors = held_out_posteriors([unlabeled, labeled], [], classifier)
     of_unlabeled, of_labeled = posteriors.at(np.array([0.5, 0.5]))
     return _log_odds(of_labeled), _log_odds(of_unlabeled)

@@ -1,4 +1,4 @@
-"""Class probabilities for rows the classifier has not seen: held-out scores, calibrated, averaged over candidates."""
+"""Held-out class probabilities: scores of unseen rows, calibrated and averaged over candidates."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pnulearn._kernels.gaussian import gaussian, squared_distances
 from pnulearn._problem.folds import assign_folds
 from pnulearn.priors._groups import Group, stack, typical_distance
 
-LEAST_TRUST = 1e-3  # candidates trusted less than this, relative to the best one, are left out
-BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance; a linear kernel comes on top
+LEAST_TRUST = 1e-3  # candidates with less weight than this, relative to the best one, are dropped
+BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance; a linear kernel is added
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
-MOST_TRAINED = 600  # distinct labelled rows to learn from; the others are held out and only scored
+MOST_TRAINED = 600  # distinct labelled rows to fit; the others are only scored
 STEPS = 25
 LONGEST_STEP = 2.0
 CLOSE = 1e-6
@@ -30,22 +30,22 @@ RIDGE = 1e-6  # the shifts are only determined up to a constant
 class Posteriors:
     """Log-probabilities (candidates, classes, rows) of every group under equal class shares.
 
-    The groups are the classes in order, then the others. `trust` weighs the candidates and adds up to one.
+    The groups are the classes in order, then the others. `trust` are the weights of the candidates; they sum to one.
     """
 
     logits: list[AnyArray]
     trust: AnyArray
 
     def at(self, prior: AnyArray) -> list[AnyArray]:
-        """Probabilities (classes, rows) of every group if the classes had these shares: p_k π_k / Σ p_j π_j."""
+        """Probabilities (classes, rows) of every group under these class shares: p_k π_k / Σ p_j π_j."""
         shift = np.log(prior)[:, None]
         return [np.tensordot(self.trust, softmax(logits + shift, axis=1), 1) for logits in self.logits]
 
 
 def held_out_posteriors(classes: Sequence[Group], others: Sequence[Group], classifier: Any = None) -> Posteriors:
-    """Learn to tell the classes apart and say what rows that were not learnt from look like.
+    """Held-out class probabilities of all groups.
 
-    Without a classifier, kernel ridge candidates are averaged by the likelihood of the left-out rows.
+    Without a classifier, kernel ridge candidates are averaged with weights from their leave-one-out likelihood.
     """
     scores = kernel_scores(classes, others) if classifier is None else fold_scores(classifier, classes, others)
     calibrated = calibrate(scores[: len(classes)], classes)
@@ -62,9 +62,7 @@ def fold_scores(
     codes = np.repeat(np.arange(len(classes)), [len(group) for group in classes])
     smallest = min(len(group) for group in classes)
     if smallest < 2:
-        raise ValueError(
-            "A classifier can only be cross-fitted with at least two distinct labelled rows of each class."
-        )
+        raise ValueError("A classifier needs at least two distinct labelled rows of each class for cross-fitting.")
     fold = assign_folds(codes, min(n_splits, smallest), np.arange(len(codes)), weight)
     own, other = np.zeros((len(codes), len(classes))), [np.zeros((len(group), len(classes))) for group in others]
     for k in np.unique(fold):
@@ -86,10 +84,10 @@ def _scores(fitted: Any, X: Any) -> AnyArray:
 
 
 def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> list[AnyArray]:
-    """Scores of shape (candidates, classes, rows) for every group, each row scored without having been seen.
+    """Held-out scores of shape (candidates, classes, rows) for every group.
 
     All classes have the same total weight, so a score estimates the class probability under equal class shares.
-    Rows the candidates were trained on are scored by leaving them out, together with all their copies.
+    Training rows are scored by leave-one-out, all copies of a row left out together.
     """
     most = max(MOST_TRAINED // len(classes), 2)
     trained = [group.first(most) for group in classes]
@@ -108,7 +106,7 @@ def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> lis
 
 
 def _kernels(trained: Sequence[Group], unseen: Sequence[Group]) -> Iterator[tuple[AnyArray, AnyArray]]:
-    """Gram matrix of the trained rows and their kernel values with the unseen ones, for every kernel."""
+    """Gram matrix of the training rows and their kernel values with the other rows, for every kernel."""
     rows, others = stack([group.X for group in trained]), stack([group.X for group in unseen])
     distance = typical_distance(stack([others, rows]))
     own, cross = squared_distances(rows, rows), squared_distances(others, rows)
@@ -155,8 +153,8 @@ class Calibration:
 def calibrate(scores: Sequence[AnyArray], classes: Sequence[Group], shares: Any = None) -> Calibration:
     """Slope ≥ 0 and shifts of least log-loss under equal class shares, by Newton steps for all candidates at once.
 
-    `shares` are other weights for the rows of each class, (candidates, rows), each adding up to one. A class of n rows
-    aims at (n + 1)/(n + 2) instead of 1 (Platt's rule), which keeps separable classes finite.
+    `shares` are optional weights of the rows of each class, (candidates, rows), each summing to one. The target of a
+    class of n rows is (n + 1)/(n + 2) instead of 1 (Platt's rule), so that the slope is finite for separable classes.
     """
     stacked = np.concatenate(scores, axis=2)
     shares = [group.share[None] for group in classes] if shares is None else shares
@@ -183,7 +181,7 @@ def _smooth_targets(classes: Sequence[Group]) -> AnyArray:
 
 
 def _newton_step(scores: AnyArray, targets: AnyArray, weight: AnyArray, slope: AnyArray, shift: AnyArray) -> AnyArray:
-    """Inverse curvature times gradient of the log-loss in (slope, shifts), shortened where it would overshoot."""
+    """Inverse Hessian times gradient of the log-loss in (slope, shifts), shortened if it would overshoot."""
     share = softmax(slope[:, None, None] * scores + shift[:, :, None], axis=1)
     weighted, excess = weight * share, weight * (share - targets)
     spread = weighted * (scores - (share * scores).sum(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The share of positives as the least slope of the ROC curve of P against U (Blanchard, Lee, Scott 2010)."""
+"""The share of positives as the smallest slope of the ROC curve of P against U (Blanchard, Lee, Scott 2010)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statisti
 class ROCPrior(PositiveUnlabeledPrior):
     """κ = min over t of (q_U(t) + ε_U) / (q_P(t) − ε_P), with q the share of rows scoring at least t.
 
-    The widths ε_n = sqrt(log(4/δ) / (2n)) make it an upper bound with probability 1 − δ, which is why it is only
-    close to the prior when P and U are large. `classifier` scores P against U; kernel ridge candidates by default.
+    With the widths ε_n = sqrt(log(4/δ) / (2n)) it is an upper bound with probability 1 − δ, so it is close to the prior
+    only if P and U are large.
 
     Parameters
     ----------
     classifier : classifier, optional
-        Scores the rows, held out; kernel ridge candidates by default.
+        Classifier of P against U for the held-out scores; kernel ridge candidates by default.
     delta : float
-        δ, the probability with which the bound may fail.
+        δ, the failure probability of the bound.
     """
 
     method = "roc"

@@ -1,4 +1,4 @@
-"""The class prior from how far the mean score of U lies between those of held-out N and P.
+"""The class prior from the position of the mean score of U between the mean held-out scores of N and P.
 
 For every function h of the features E_U h = θ E_P h + (1 − θ) E_N h, so that
 
@@ -9,9 +9,9 @@ probability of the positive class under the shares a : b,
 
     a = θ²/n_P + θ/n_U,    b = (1 − θ)²/n_N + (1 − θ)/n_U,
 
-because (p_P − p_N) / (a p_P + b p_N) is the optimal contrast. θ and h are found in turns. Rows are scored by candidates
-that have not seen them, so the means are those of unseen rows; and as the identity holds for every h, how h was learnt
-does not enter the variance to first order: the bootstrap keeps h fixed.
+because (p_P − p_N) / (a p_P + b p_N) is the optimal contrast. θ and h are computed alternately. All scores are held
+out. The identity holds for every h, so to first order the fit of h does not contribute to the variance: the bootstrap
+keeps h fixed.
 """
 
 from __future__ import annotations
@@ -37,29 +37,28 @@ from pnulearn.priors._mixture import least_norm_shares
 from pnulearn.priors._posteriors import Posteriors, held_out_posteriors
 
 ROUNDS = 8
-LEAST_SHARE = 0.02  # keeps the contrast h from serving one class only
-LEAST_GAP = 1e-3  # between the mean scores of P and N; below it the classes cannot be told apart
-EXPECTED_ROWS = 10  # what the model expects of a class counts as much as so many labelled rows
+LEAST_SHARE = 0.02  # smallest share of a class in the contrast h
+LEAST_GAP = 1e-3  # between the mean scores of P and N; below it the classes are not separated
+EXPECTED_ROWS = 10  # weight of the expected mean of a class, in labelled rows
 
 
 @parameters
 class ScorePrior(PriorEstimator):
     """Class prior(s) from the mean held-out score of U between those of the classes, with scores of least variance.
 
-    Probabilistic adjusted count, refined: scores come from kernel ridge candidates by leaving one row out and are
-    averaged over candidates; they are moved to the shares at which the estimate varies least; the means of small
-    classes are supported by what the model expects of them. With two classes `raw` is the ratio, the distribution is
-    normal around it within [0, 1], as wide as few labels demand, and the number used is the median of a narrower one:
-    the mean of a wide distribution lies near 1/2, which costs more where classes are rare than it gains elsewhere.
-    With more classes the distribution comes from a Bayesian bootstrap of each sample.
+    A refinement of probabilistic adjusted count. Leave-one-out scores of kernel ridge candidates are averaged over
+    candidates and converted to the class shares at which the estimate has the least variance. The means of small
+    classes are shrunk towards those that the model expects. With two classes `raw` is the ratio, and the distribution
+    is normal around it, truncated to [0, 1], with a standard deviation corrected for few labels. The point estimate is
+    the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate for rare
+    classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
 
-    `classifier` replaces the kernel candidates by any scikit-learn classifier, cross-fitted and calibrated. This is
-    the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
+    This is the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
 
     Parameters
     ----------
     classifier : classifier, optional
-        Scores the rows, held out; kernel ridge candidates by default.
+        Any scikit-learn classifier, cross-fitted and calibrated; kernel ridge candidates by default.
 
     Examples
     --------
@@ -88,17 +87,17 @@ class ScorePrior(PriorEstimator):
         return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
 
     def _of_ratio(self, contrast: Contrast, groups: Groups) -> PriorEstimate:
-        """Two classes: the ratio varies normally around the prior."""
+        """Two classes: a normal distribution around the ratio."""
         raw = float(matching_shares(contrast.means([group.share[:, None] for group in groups.all]))[0])
         value = _median_within(raw, contrast.deviation(raw, groups))
         estimate = settle(raw, [], groups.unlabeled.size, self.confidence, self.method, value)
         if self.n_bootstrap == 0:
             return estimate
-        return replace(estimate, mass=normal_mass(raw, contrast.honest_deviation(raw, groups)))
+        return replace(estimate, mass=normal_mass(raw, contrast.small_sample_deviation(raw, groups)))
 
     def _energy_instead(self, X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> PriorEstimate:
         warnings.warn(
-            "Held-out scores do not tell the labelled classes apart, so the prior is estimated by energy distance. "
+            "Held-out scores do not separate the labelled classes, so the prior is estimated by energy distance. "
             "Label more rows, or pass the prior as a number.",
             UserWarning,
             stacklevel=3,
@@ -114,14 +113,14 @@ class ScorePrior(PriorEstimator):
         )
         if n_classes > 2 or found.mass is None:
             return found
-        return replace(found, mass=jeffreys_mass())  # the number is better than none, and that is all
+        return replace(found, mass=jeffreys_mass())  # a point estimate without a reliable spread
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """h of every group's rows (classes, rows), and its mean that the model expects for each class (class, entry of h).
+    """Scores h of every group (classes, rows), and the mean of h that the model expects of each class (class, entry).
 
-    `reliance` is the weight of a class's own mean against the expected one.
+    `reliance` is the weight of the observed mean of a class; the expected mean has the rest.
     """
 
     scores: Sequence[AnyArray]
@@ -131,15 +130,15 @@ class Contrast:
     def means(self, shares: Sequence[AnyArray]) -> AnyArray:
         """Means of h, shape (classes + U, entries of h, weightings), for weights (rows, weightings) of every group.
 
-        The step towards the expected means is that of the first weighting, the data, for all of them: replicates are
-        to vary as much as without it.
+        The shift towards the expected means is computed from the first weighting (the data) and applied to all, so
+        that shrinkage does not reduce the variance of the replicates.
         """
         means = np.stack([h @ share for h, share in zip(self.scores, shares, strict=True)])
         means[:-1] += ((1 - self.reliance)[:, None] * (self.expected - means[:-1, :, 0]))[:, :, None]
         return means
 
     def gap(self, groups: Groups) -> float:
-        """By how much a class scores higher on its own entry of h than the others do, at worst."""
+        """Smallest lead of a class over another class in the mean of its own entry of h."""
         means = self.means([group.share[:, None] for group in groups.all])[:-1, :, 0]
         excess = np.diag(means) - means
         return float(excess[~np.eye(len(means), dtype=bool)].min())
@@ -150,13 +149,13 @@ class Contrast:
         variance = np.square([1 - theta, theta, 1.0]) @ self.variances(groups)
         return float(np.sqrt(variance)) / self.gap(groups)
 
-    def honest_deviation(self, prior: float, groups: Groups) -> float:
-        """The same for a distribution of the prior that holds what it promises with a handful of labels."""
+    def small_sample_deviation(self, prior: float, groups: Groups) -> float:
+        """Standard error with a correction for few labels, so that the interval has its nominal coverage."""
         sizes = np.array([group.size for group in groups.classes])
         return ratio_deviation(prior, self.variances(groups), self.gap(groups), sizes)
 
     def variances(self, groups: Groups) -> AnyArray:
-        """Of the mean of h for the positive class, in N, P and U."""
+        """Variances of the mean of h for the positive class, in N, P and U."""
         found = []
         for h, group in zip(self.scores, groups.all, strict=True):
             found.append(float(group.share @ (h[1] - group.share @ h[1]) ** 2) / max(group.size - 1, 1))
@@ -164,7 +163,7 @@ class Contrast:
 
 
 def _contrast(posteriors: Posteriors, groups: Groups) -> Contrast:
-    """The scores of least variance for the prior that they themselves lead to."""
+    """The scores of least variance, alternating between the prior and the scores."""
     sizes = np.array([group.size for group in groups.classes])
     shares = [group.share[:, None] for group in groups.all]
     prior = np.full(len(sizes), 1 / len(sizes))
@@ -194,7 +193,7 @@ def least_variance_shares(prior: AnyArray, sizes: AnyArray, n_unlabeled: float) 
 def matching_shares(means: AnyArray) -> AnyArray:
     """θ solving  mean_U h = Σ θ_k mean_k h  for every weighting; `means` has shape (classes + U, entries of h, r).
 
-    Two classes give the ratio for the positive class as it is, more give the nearest point of the simplex.
+    With two classes this is the ratio for the positive class, not clipped; with more, the nearest point of the simplex.
     """
     if len(means) == 3:
         low, high, unlabeled = means[:, 1]
@@ -204,7 +203,7 @@ def matching_shares(means: AnyArray) -> AnyArray:
 
 
 def _median_within(raw: float, deviation: float) -> float:
-    """The median of a normal distribution around `raw`, restricted to [0, 1].
+    """The median of a normal distribution around `raw`, truncated to [0, 1].
 
     >>> _median_within(0.4, 0.01), _median_within(-0.1, 0.1)
     (0.4, 0.04)

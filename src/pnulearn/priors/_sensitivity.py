@@ -1,4 +1,4 @@
-"""What the uncertainty of the prior does to decisions and errors, and how far random labels would narrow it."""
+"""Sensitivity of decisions and errors to the class prior, and the value of labels drawn at random."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pnulearn._intervals.posterior_grids import mass_after_labels
 from pnulearn._numbers import read_count
 from pnulearn.priors._estimate import PriorEstimate
 
-# What the uncertainty of the prior does to decisions: the classifier refitted at both ends of the interval.
+# Sensitivity of decisions: the classifier is refitted at both ends of the interval of the prior.
 
 
 @dataclass(frozen=True)
 class PriorSensitivity:
-    """Decisions at the low end, at the estimate and at the high end of a prior's interval.
+    """Decisions at the lower end, the point estimate and the upper end of a prior's interval.
 
-    `changed` says for which rows the decision is not the same at both ends, `share` how many of them.
+    `changed` marks rows with different decisions at the two ends, `share` is their share.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class PriorSensitivity:
     decisions : array (3, rows)
         Decisions at low, value and high.
     changed : array (rows,) of bool
-        Rows decided differently at both ends.
+        Rows with different decisions at the two ends.
     """
 
     estimate: PriorEstimate
@@ -58,8 +58,8 @@ def prior_sensitivity(
 
     Parameters
     ----------
-    classifier : classifier, optional
-        Scores the rows, held out; kernel ridge candidates by default.
+    classifier : classifier
+        A two-class classifier with a parameter `prior`.
     X : array, sparse matrix or data frame (rows, columns)
         Features.
     y : array (rows,)
@@ -67,43 +67,43 @@ def prior_sensitivity(
     estimate : PriorEstimate
         The prior with its interval.
     X_new : like X, optional
-        Rows to decide; X by default.
+        Rows to predict; X by default.
     """
     ends = np.array([estimate.low, estimate.value, estimate.high], dtype=float)
     if ends.ndim != 1 or np.isnan(ends).any():
-        raise ValueError("The estimate needs one prior with an interval: two classes, and n_bootstrap above 0.")
+        raise ValueError("The estimate must have an interval and be for two classes: use n_bootstrap above 0.")
     rows = X if X_new is None else X_new
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "prior=.* was given")  # the ends are tried, not believed
+        warnings.filterwarnings("ignore", "prior=.* was given")  # the ends are not meant as known priors
         decisions = np.array([clone(classifier).set_params(prior=float(end)).fit(X, y).predict(rows) for end in ends])
     return PriorSensitivity(estimate, decisions, decisions[0] != decisions[2])
 
 
-# What it costs not to know the prior, and what a few more labels drawn at random would tell.
+# The cost of an uncertain prior, and its expected reduction by labels drawn at random.
 
-N_LABELS = 15  # few enough to be labelled in an hour, many enough to tell
+N_LABELS = 15  # takes about an hour to label and narrows the interval noticeably
 N_POINTS = 15
-WORTH_SAYING = 0.005  # half a point of error
+WORTH_SAYING = 0.005  # smallest cost that is reported: half a percentage point of error
 
 
 @dataclass(frozen=True)
 class Narrowing:
-    """What is known about a prior of two classes now, and what is to be expected after more labels drawn at random.
+    """The interval of a two-class prior now, and its expectation after more labels drawn at random.
 
     Parameters
     ----------
     n_labels : int
-        Labels that would be drawn.
+        Number of labels to draw.
     interval : (float, float)
-        Of the prior now.
+        Interval of the prior now.
     interval_after : (float, float)
-        Its ends after them, on average over how they may turn out.
+        Expected ends of the interval after these labels.
     sd : float
         Standard deviation now.
     sd_after : float
-        Root of the variance that is expected after them.
+        Square root of the expected variance after these labels.
     cost : float, optional
-        Error that the unknown prior is expected to add now (`prior_cost`).
+        Expected increase of the error rate by the uncertainty of the prior now (`prior_cost`).
     """
 
     n_labels: int
@@ -115,12 +115,12 @@ class Narrowing:
 
     @property
     def cost_after(self) -> float | None:
-        """The cost after the labels: it falls as the variance of the prior does."""
+        """The cost after the labels; it is proportional to the variance of the prior."""
         return None if self.cost is None else self.cost * (self.sd_after / self.sd) ** 2
 
     @property
     def is_costly(self) -> bool:
-        """Whether the cost is known and worth a sentence."""
+        """Whether the cost is known and at least half a percentage point."""
         return self.cost is not None and self.cost >= WORTH_SAYING
 
     def __str__(self) -> str:
@@ -137,20 +137,20 @@ class Narrowing:
 def after_random_labels(
     estimate: PriorEstimate, n_labels: int = N_LABELS, probability: ArrayLike | None = None
 ) -> Narrowing | None:
-    """What that many labels drawn at random would tell, on average over the counts that they may show.
+    """The expected narrowing of the prior's interval by labels drawn at random.
 
-    k of n positives have probability ∫ Binom(k | n, θ) dθ under what is known now; each k leaves a narrower
-    distribution, with its own ends and its own variance. None if nothing is to be narrowed: the prior is known, has no
-    spread, or there are more than two classes.
+    The number k of positives among n labels has probability E[Binom(k | n, θ)] under the current distribution of θ.
+    Each k gives a narrower posterior with its own interval and variance; both are averaged. Returns None if there is no
+    distribution to narrow: the prior is known, has no spread, or there are more than two classes.
 
     Parameters
     ----------
     estimate : PriorEstimate
-        What is known now.
+        The current estimate.
     n_labels : int
-        Labels to be drawn.
+        Number of labels to draw.
     probability : array (rows,), optional
-        Of the positive class for unlabelled rows, under `estimate.value`: then the cost is counted too.
+        Probabilities of the positive class for unlabelled rows under `estimate.value`, to compute the cost.
 
     Examples
     --------
@@ -168,16 +168,16 @@ def after_random_labels(
 
 
 def prior_cost(probability: ArrayLike, estimate: PriorEstimate, n_points: int = N_POINTS) -> float:
-    """Error that is expected to be added by deciding at the prior in use while the truth may be any other.
+    """Expected increase of the error rate by deciding with `estimate.value` instead of the true prior.
 
     Parameters
     ----------
     probability : array (rows,)
-        Of the positive class for unlabelled rows, under `estimate.value`.
+        Probabilities of the positive class for unlabelled rows under `estimate.value`.
     estimate : PriorEstimate
-        What is known about the prior.
+        The prior with its distribution.
     n_points : int
-        Priors to average over.
+        Number of priors to average over.
     """
     _refuse_no_estimate(estimate)
     read_count("n_points", n_points)
@@ -202,7 +202,7 @@ def _read_probability(probability: ArrayLike) -> AnyArray:
 
 
 def shift_probability(probability: AnyArray, prior: float, other: float) -> AnyArray:
-    """Probabilities of the positive class under another prior, the classes themselves being the same.
+    """Probabilities of the positive class under another prior, with unchanged class-conditional densities.
 
     >>> shift_probability(np.array([0.5, 1.0]), 0.5, 0.2).tolist()
     [0.2, 1.0]

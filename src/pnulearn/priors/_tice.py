@@ -14,11 +14,11 @@ from pnulearn.priors._groups import Group, stack
 from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic
 
 N_FOLDS = 5
-CUTS = (0.25, 0.5, 0.75)  # of each column's range: four bins
-ON_CUT = 1e-9  # of the range: values this close to a cut lie on it, and so below
+CUTS = (0.25, 0.5, 0.75)  # in units of each column's range: four bins
+ON_CUT = 1e-9  # in units of the range: values this close to a cut count as below it
 MOST_SPLITS = 30
-TIED_DIGITS = 9  # purities that agree to so many digits are equal
-SMOOTHING = 5  # of the share of labelled rows that a split is chosen by
+TIED_DIGITS = 9  # purities are compared after rounding to this many digits
+SMOOTHING = 5  # pseudo-count in the share of labelled rows that chooses a split
 FEWEST_ROWS = 10
 
 
@@ -27,9 +27,9 @@ class TIcEPrior(PositiveUnlabeledPrior):
     """θ from the label frequency c = P(labelled | positive), bounded below in the purest region a tree can find.
 
     In a region with T rows of P ∪ U, L of them labelled,  c ≥ L/T − sqrt(c(1 − c)(1 − δ)/(δT))  with probability
-    1 − δ, where δ = max(0.025, 1/(1 + 0.004 n)) shrinks with the number n of rows in all. A tree is grown on a fifth of
-    the rows towards labelled ones and the bound is evaluated on the others; c is the largest bound, averaged over the
-    folds. Then  θ = (n_P/c − n_P) / n_U.
+    1 − δ, where δ = max(0.025, 1/(1 + 0.004 n)) decreases with the total number n of rows. A tree is grown on one fold
+    of five towards pure regions of labelled rows and the bound is evaluated on the others; c is the largest bound,
+    averaged over the folds. Then  θ = (n_P/c − n_P) / n_U.
     """
 
     method = "tice"
@@ -57,7 +57,7 @@ class TIcEPrior(PositiveUnlabeledPrior):
 
 
 def _conditions(X: Any) -> AnyArray:
-    """Which rows lie below which cut of which column, shape (rows, columns × cuts)."""
+    """Indicators of rows below each cut of each column, shape (rows, columns × cuts)."""
     X = X.toarray() if sparse.issparse(X) else X
     low, high = X.min(axis=0), X.max(axis=0)
     return np.concatenate([low + (cut + ON_CUT) * (high - low) >= X for cut in CUTS], axis=1).astype(np.float32)
@@ -78,7 +78,7 @@ def _regions(conditions: AnyArray, counts: AnyArray, is_labeled: AnyArray) -> An
 
 
 def _split(inside: AnyArray, conditions: AnyArray, counts: AnyArray, is_labeled: AnyArray) -> list[AnyArray]:
-    """The two parts by the condition with the purest part, or nothing if every condition is constant here."""
+    """Both parts of the split that has the purest part; empty if every condition is constant in this node."""
     rows = np.stack([counts * inside, counts * inside * is_labeled])
     below = rows @ conditions
     sides = np.stack([below, rows.sum(axis=1, keepdims=True) - below])  # side, (total, labelled), condition

@@ -1,4 +1,4 @@
-"""Dask: arrays and data frames as parts, and parts shared out over a cluster, with errors instead of hangs."""
+"""Dask: arrays and data frames as parts, and distribution of parts over a cluster, with errors instead of hangs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from pnulearn._moments import ArrayBatch, Batch
 from pnulearn.streaming._sources import ArrayPart, ArrowBatch, Part, Source, StreamPart, choose_columns, open_source
 from pnulearn.streaming._threads import run_on
 
-# Dask arrays and data frames as parts, one for every partition.
+# Dask arrays and data frames as parts, one per partition.
 
-GROUP = 32  # partitions: the total is a queue in which every statistics of the cluster would have to wait
+GROUP = 32  # partitions per group: adding all statistics to one total would be sequential
 
 
 @dataclass(frozen=True)
 class CollectionPart:
-    """A partition: a delayed object on the client, the rows on a worker.
+    """A partition: a delayed object on the client, its rows on a worker.
 
-    `token` is Dask's name for what the whole collection holds.
+    `token` is Dask's name of the collection, which identifies its content.
     """
 
     index: int
@@ -48,11 +48,11 @@ class CollectionPart:
         return f"{self} {self.token}"
 
     def bare(self) -> CollectionPart:
-        """Without the recipe, which is sent apart."""
+        """A copy without the delayed object, which is sent separately."""
         return replace(self, data=None)
 
     def with_data(self, data: Any) -> CollectionPart:
-        """With the rows."""
+        """A copy with the rows."""
         return replace(self, data=data)
 
     def batches(self, columns: Sequence[str], as_text: Sequence[str] = ()) -> Iterator[Batch]:
@@ -102,7 +102,7 @@ def _arrays(X: Any, y: Any) -> Source:
     return Source(parts, None, None, X.shape[1], GROUP)
 
 
-# Sharing parts out over a Dask cluster, with errors instead of hangs.
+# Distribution of parts over a Dask cluster, with errors instead of hangs.
 
 T = TypeVar("T")
 POLL_SECONDS = 0.2
@@ -110,7 +110,7 @@ NO_WORKERS_SECONDS = 60.0
 
 
 class ClusterError(RuntimeError):
-    """The cluster could not do the work; the message names the part."""
+    """The cluster could not process a part; the message names it."""
 
 
 class OnCluster:
@@ -119,10 +119,10 @@ class OnCluster:
     Parameters
     ----------
     client : dask.distributed.Client, optional
-        By default the client of this process.
+        The client; by default that of this process.
     no_workers_seconds : float
-        How long to wait for workers when none is left. A part that has killed as many workers as Dask allows
-        (`distributed.scheduler.allowed-failures`) is tried again alone, and blamed if it kills as many again.
+        Time to wait for workers when there are none. If more workers die while processing a part than Dask allows
+        (`distributed.scheduler.allowed-failures`), the part is repeated alone; if it happens again, an error names it.
     """
 
     def __init__(self, client: Any = None, no_workers_seconds: float = NO_WORKERS_SECONDS):
@@ -135,7 +135,7 @@ class OnCluster:
 
         waiting, window = deque(parts), deque[tuple[Part, Any]]()
         shared = self._share(work)
-        if all(isinstance(part, CollectionPart) for part in parts):  # one graph, in which common ancestors run once
+        if all(isinstance(part, CollectionPart) for part in parts):  # one graph, so that common ancestors run only once
             window.extend(zip(parts, self._submit_all(shared, parts), strict=True))
             waiting.clear()
         try:
@@ -145,28 +145,28 @@ class OnCluster:
                 refill = partial(self._refill, shared, waiting, window)
                 try:
                     result = self._result(part, future, refill)
-                except KilledWorker:  # by itself, or by a part that was with it on a worker: try it alone
+                except KilledWorker:  # the cause may be another part on the same worker: repeat this part alone
                     result = self._result_alone(work, window)
                 yield result
                 window.popleft()
         finally:
-            with suppress(OSError, TimeoutError):  # a scheduler that is gone; the reason is on its way already
+            with suppress(OSError, TimeoutError):  # the scheduler is gone; the original error is being raised already
                 self.client.cancel([shared, *(future for _, future in window)])
 
     def add_up(self, work: Callable[[Part], T], parts: Sequence[Part], group: int) -> T | None:
-        """The sum of all results in the order of the parts, added on the workers; None if that cannot be had.
+        """The sum of all results in the order of the parts, computed on the workers; None if that fails.
 
-        One graph for all partitions of a collection, so that what they have in common is computed once, and one result
-        for the client. Sums have the bits of results that are fetched one by one.
+        All partitions of a collection form one graph, so that common ancestors are computed once, and the client
+        fetches one result. The sum is bitwise equal to that of results fetched one by one.
 
         Parameters
         ----------
         work : function
-            What to do with a part.
+            The function to apply to each part.
         parts : sequence of Part
             The parts, in their order.
         group : int
-            So many results are added up first, groups side by side.
+            Number of results per group; groups are summed in parallel, then added.
         """
         from distributed import KilledWorker
 
@@ -178,7 +178,7 @@ class OnCluster:
         future = self.client.compute(_sum(groups))
         try:
             return self._result(parts[-1], future, _nothing)
-        except KilledWorker:  # running the parts one by one identifies the cause
+        except KilledWorker:  # the caller then runs the parts one by one, which identifies the cause
             return None
 
     def _submit_all(self, shared: Any, parts: Sequence[Part]) -> list[Any]:
@@ -194,14 +194,14 @@ class OnCluster:
         ]
 
     def _share(self, work: Any) -> Any:
-        """The work as a task of its own: unlike scattered data it is made again if its worker dies."""
+        """The work as a separate task, which is recomputed if its worker dies; scattered data are not."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
             return self.client.submit(_same, work, key=f"pnulearn-work-{uuid.uuid4().hex}")
 
     def _refill(self, shared: Any, waiting: deque[Part], window: deque[tuple[Part, Any]]) -> None:
-        """Keep every worker thread busy with one part and no more: a part that waits on a worker counts as a suspect
-        when the worker dies."""
+        """Submit one part per worker thread and no more. Dask also counts the death of a worker against parts that only
+        wait on it."""
         threads = max(1, sum(self.client.nthreads().values())) if waiting else 0
         busy = sum(not future.done() for _, future in window)
         while waiting and busy < threads and len(window) < 2 * threads + 2:
@@ -223,14 +223,14 @@ class OnCluster:
         if time.monotonic() - self._alone_since > self.no_workers_seconds:
             raise ClusterError(
                 f"The Dask cluster has had no workers for {self.no_workers_seconds:g} s, while waiting for {part}. "
-                "Start workers, or look in their logs for why they stopped (memory is the usual reason)."
+                "Start workers, or look in their logs for why they stopped (usually memory)."
             )
 
     def _result(self, part: Part, future: Any, meanwhile: Callable[[], None]) -> Any:
-        """What the cluster made of a part."""
+        """The result of a part, or an error that names it."""
         from distributed import CancelledError
 
-        fetched = _in_background(future.result)  # may block for ever
+        fetched = _in_background(future.result)  # may block forever
         while not wait([fetched], POLL_SECONDS).done:
             self._refuse_to_wait_alone(part)
             meanwhile()
@@ -241,7 +241,7 @@ class OnCluster:
             raise ClusterError(f"The work on {part} was cancelled: was the client or the cluster closed?") from error
 
     def _result_alone(self, work: Any, window: deque[tuple[Part, Any]]) -> Any:
-        """The first part again, once nothing else is under way: if workers die now, it is this part that kills them."""
+        """Repeat the first part while nothing else runs: if workers die now, this part is the cause."""
         from distributed import KilledWorker
 
         part = window[0][0]
@@ -254,21 +254,21 @@ class OnCluster:
             return self._result(part, future, _nothing)
         except KilledWorker as error:
             raise ClusterError(
-                f"{part} killed {error.allowed_failures + 1} workers in a row, with nothing else under way, most "
+                f"{part} killed {error.allowed_failures + 1} workers in a row while nothing else was running, most "
                 "likely for lack of memory. Give workers more memory or fewer threads, or pass a smaller part_rows "
                 "(for Parquet files, write smaller row groups)."
             ) from error
 
 
 def open_for_cluster(data: Any, target: str | None, columns: Sequence[str] | None, part_rows: int) -> Source:
-    """The parts of files (workers must see them under the same paths) or of a Dask collection."""
+    """The parts of files, which workers must find under the same paths, or of a Dask collection."""
     if is_collection(data):
         return collection_source(data, target, columns)
     source = open_source(data, target, columns, part_rows)
     if any(isinstance(part, ArrayPart | StreamPart) for part in source.parts):
         raise TypeError(
-            "Arrays and iterators live in this process and are not sent to a cluster. Pass paths of files that all "
-            "workers see, Dask arrays or a Dask data frame; or leave out client=..."
+            "Arrays and iterators are local to this process and are not sent to a cluster. Pass paths of files that "
+            "all workers can read, Dask arrays or a Dask data frame; or leave out client=..."
         )
     return source
 
@@ -286,7 +286,7 @@ def _default_client() -> Any:
 
 
 def _in_background(call: Callable[[], T]) -> Future[T]:
-    """The call in a thread of its own that does not keep the process alive."""
+    """Run the call in a daemon thread."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -312,7 +312,7 @@ def _run_on_data(work: Any, part: CollectionPart, data: Any) -> Any:
 
 
 def _sum(tasks: Sequence[Any]) -> Any:
-    """A task that adds results up in their order."""
+    """A task that sums results in their order."""
     from dask import delayed
 
     total = tasks[0]
@@ -322,4 +322,4 @@ def _sum(tasks: Sequence[Any]) -> Any:
 
 
 def _add(total: Any, statistics: Any) -> Any:
-    return total + statistics  # never in place: a worker that is lost may ask for the old total again
+    return total + statistics  # not in place: the old total is needed again if a worker is lost

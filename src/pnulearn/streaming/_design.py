@@ -1,4 +1,4 @@
-"""The design of a fit from files: a first pass finds the classes and draws a sample of rows for centres."""
+"""The design of a fit from files: a first pass determines the classes and draws a sample of rows for centres."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pnulearn._reader.words import refuse_marker
 from pnulearn.streaming._sources import Part, Source, numbers_if_text
 from pnulearn.streaming._threads import Runner, part_blocks
 
-# The light pass before the pass: which labels there are, and a sample of rows to choose centres from.
+# First pass: the labels that occur, and a sample of rows to choose centres from.
 
-GLIMPSES = 8  # parts that a sample is drawn from, besides those richest in some label
+GLIMPSES = 8  # parts to sample from, besides those with the most rows of each label
 
 LabelCounts = dict[Any, int]
 
 
 def part_labels(part: Part, source: Source) -> LabelCounts:
-    """How often each label occurs in a part; only the column of labels is read."""
+    """Counts of the labels in a part; only the label column is read."""
     counts: Counter[Any] = Counter()
     for batch in part.batches(() if source.target is None else (source.target,)):
         counts.update(batch.label_counts())
@@ -49,7 +49,7 @@ def classes_of(counts: Sequence[LabelCounts], unlabeled: Any, pos_label: Any, *,
 
 
 def draw_sample(source: Source, reading: Design, counts: Sequence[LabelCounts], run: Runner) -> RowSample:
-    """Rows from a few parts that are spread over all, among them the richest in each label."""
+    """Rows from a few evenly spaced parts and from those with the most rows of each label."""
     places = set(np.linspace(0, len(source.parts) - 1, GLIMPSES).round().astype(int).tolist())
     for label in {label for one in counts for label in one}:
         places.add(int(np.argmax([one.get(label, 0) for one in counts])))
@@ -72,7 +72,7 @@ def part_sample(part: Part, source: Source, reading: Design) -> RowSample:
     return sample
 
 
-# The design of a fit from files: which classes there are, and a sample of rows to choose basis functions from.
+# The design of a fit from files: the classes, and the basis functions from a sample of rows.
 
 
 def make_design(
@@ -84,9 +84,9 @@ def make_design(
     classes: ArrayLike | None = None,
     dtype: str = "float32",
 ) -> Design:
-    """A design from a sample of rows in memory, which need no more than show what the data are like.
+    """A design from a representative sample of rows in memory.
 
-    Columns are in the order of X. Classes that the sample does not show must be named.
+    Columns are in the order of X. `classes` is needed if the sample does not contain all of them.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def make_design(
 def plan_design(
     settings: Settings, source: Source, classes: ArrayLike | None, dtype: str, run: Runner
 ) -> tuple[Design, RowSample]:
-    """A design for all parts of a source, and the sample of rows it was made from."""
+    """A design for all parts of a source, and the sample of rows it was computed from."""
     counts: list[dict[Any, int]] = []
     if classes is None:
         bare = source.without_parts()

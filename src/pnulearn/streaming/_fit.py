@@ -31,10 +31,10 @@ def fit_statistics(
     sample: RowSample | None = None,
     recount: Recount | None = None,
 ) -> PNUClassifier:
-    """Fit a PNUClassifier from statistics; it is then like any other.
+    """Fit a PNUClassifier from statistics of the rows.
 
-    Candidates are compared by the squared-loss PNU risk, and also by the zero-one risk if `recount` (a second pass)
-    counts errors. The `sample` of rows, if there is one, gives the validation risk with its standard error.
+    Candidates are compared by the squared-loss PNU risk, and also by the zero-one risk if `recount` is given. The
+    validation risk and its standard error are computed from the `sample` of rows, if it is given.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def fit_statistics(
     return accept(estimator, learn_from_moments(settings, statistics, sample, recount))
 
 
-# Fitting from data that do not fit in memory.
+# From data of any size to a fitted classifier.
 
 
 def fit_files(
@@ -71,7 +71,7 @@ def fit_files(
 ) -> PNUClassifier:
     """Fit a PNUClassifier in one pass over data of any size, model selection included, and return it.
 
-    Before the pass the labels are read, to know the classes, and a sample of rows, to choose centres.
+    Before the pass, the labels are read to determine the classes, and a sample of rows to choose centres.
 
     Parameters
     ----------
@@ -85,22 +85,21 @@ def fit_files(
     columns
         the feature columns; by default all others.
     classes
-        all labels that occur, which saves the reading of labels before the pass.
+        all labels that occur; if given, the labels are not read before the pass.
     dtype
         precision of the features; sums are always float64.
     second_pass
-        also count the errors of every candidate, for the same selection as in memory.
+        also count the errors of every candidate, for the same model selection as in memory.
     n_jobs
         threads, 2 by default. The result does not depend on it.
     client
-        a `dask.distributed.Client` to share the work out over, or an `OnCluster` with another timeout; the result is
-        the same to the last bit.
+        a `dask.distributed.Client` to run on, or an `OnCluster` with another timeout; the result is bitwise the same.
     checkpoint
-        a file from which a killed run resumes, to the same bits; written every `checkpoint_seconds`.
+        a file from which an interrupted run resumes, with bitwise the same result; written every `checkpoint_seconds`.
     checkpoint_seconds : float
-        Seconds between two writings of the checkpoint.
+        Seconds between two checkpoints.
     part_rows
-        rows that are worked on at a time by a thread or worker.
+        number of rows that a thread or worker processes at a time.
 
     Examples
     --------
@@ -119,7 +118,7 @@ def fit_files(
     read_number("checkpoint_seconds", checkpoint_seconds, 0)
     source, run = _open(data, target, columns, part_rows, n_jobs, client)
     if second_pass and source.is_one_shot:
-        raise ValueError("An iterator of batches can be read once only, so there is no second pass. Use files.")
+        raise ValueError("An iterator of batches can be read only once, so there is no second pass. Use files.")
     saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
     if saved is not None and saved.design is not None:
         settings = replace(settings, seed=saved.design.seed)
@@ -149,7 +148,7 @@ def collect_statistics(
     data : path, paths, pair (X, y), data frame or Dask collection
         As in `fit_files`.
     design : Design
-        What all statistics that are added up agree on.
+        The design, which must be the same for all statistics that are added.
     target : str, optional
         The column of labels.
     n_jobs : int or None
@@ -157,9 +156,9 @@ def collect_statistics(
     client : dask.distributed.Client, optional
         Where to run; by default threads of this process.
     checkpoint : path, optional
-        A file from which a killed run resumes.
+        A file from which an interrupted run resumes.
     part_rows : int
-        Rows that are worked on at a time.
+        Number of rows to process at a time.
     """
     source, run = _open(data, target, design.columns, part_rows, n_jobs, client)
     saved = as_checkpoint(checkpoint, plan_of(source, design.fingerprint), source)

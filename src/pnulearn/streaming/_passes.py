@@ -31,10 +31,10 @@ from pnulearn.streaming._threads import Runner, part_blocks
 
 @runtime_checkable
 class AddsUp(Protocol):
-    """A runner that can add results up where they are made."""
+    """A runner that can sum results on the workers."""
 
     def add_up(self, work: Callable[[Part], Any], parts: Sequence[Part], group: int) -> Any | None:
-        """The sum in the order of the parts, those of a group first, or None."""
+        """The sum in the order of the parts, group by group, or None if that fails."""
 
 
 KIND = "PNUCheckpoint"
@@ -52,7 +52,7 @@ def part_statistics(part: Part, source: Source, design: Design) -> PNUStatistics
 def collect(
     source: Source, design: Design, run: Runner, checkpoint: Checkpoint | None = None, verbose: int = 0
 ) -> PNUStatistics:
-    """Add up the statistics of all parts, always in the same order and so always to the same bits."""
+    """Sum the statistics of all parts in a fixed order, so that the result is bitwise reproducible."""
     total, done = (None if checkpoint is None else checkpoint.load(design)) or (PNUStatistics.zero(design), 0)
     work = partial(part_statistics, source=source.without_parts(), design=design)
     if checkpoint is None and isinstance(run, AddsUp):
@@ -75,7 +75,7 @@ def collect(
 
 
 def _progress(already: int, n_parts: int) -> Callable[[int, int], None]:
-    """A line on stderr for every part, with the time that is left."""
+    """Print a line on stderr for every part, with the remaining time."""
     start = time.monotonic()
 
     def report(done: int, n_rows: int) -> None:
@@ -87,10 +87,10 @@ def _progress(already: int, n_parts: int) -> Callable[[int, int], None]:
 
 @dataclass
 class Checkpoint:
-    """A file with the statistics of the first parts, written every now and then.
+    """A file with the statistics of the first parts, written at intervals.
 
-    A run that was killed starts again after these parts and ends with the same bits. `plan` names the data and what
-    is done with them; a file with another plan is refused.
+    An interrupted run resumes after these parts, with bitwise the same result. `plan` is a fingerprint of the data and
+    the parameters; a file with another plan is refused.
     """
 
     path: Path
@@ -107,20 +107,22 @@ class Checkpoint:
         return None if self._content is None else self._content["statistics"].design
 
     def load(self, design: Design) -> tuple[PNUStatistics, int] | None:
-        """The statistics so far and the number of parts they cover."""
+        """The statistics so far and the number of parts that they include."""
         if self._content is None or self.design is None or self.design.fingerprint != design.fingerprint:
             return None
         content, self._content = self._content, None
         return content["statistics"], content["done"]
 
     def save(self, statistics: PNUStatistics, done: int, *, at_once: bool = False) -> None:
-        """Write if the last time is long enough ago; a full disk does not stop the run."""
+        """Write a checkpoint if it is due; an OSError such as a full disk is only a warning."""
         if not at_once and time.monotonic() - self._saved < self.seconds:
             return
         try:
             write_archive(self.path, KIND, {"plan": self.plan, "done": done, "statistics": statistics}, compress=False)
         except OSError as error:
-            warnings.warn(f"The checkpoint {self.path} could not be written ({error}); going on.", stacklevel=3)
+            warnings.warn(
+                f"The checkpoint {self.path} could not be written ({error}); the run continues.", stacklevel=3
+            )
         self._saved = time.monotonic()
 
     def _read(self) -> dict[str, Any]:
@@ -138,7 +140,7 @@ class Checkpoint:
 
 
 def plan_of(source: Source, *facts: Any) -> str:
-    """A fingerprint of the data and of what is to be done with them."""
+    """A fingerprint of the data and the parameters."""
     text = repr([source.columns, source.target, [repr(part) for part in source.parts], facts])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -159,13 +161,13 @@ def as_checkpoint(
     return Checkpoint(Path(path), plan, seconds)
 
 
-# The optional second pass: the zero-one risk of every candidate on the rows it was not fitted to.
+# The optional second pass: the zero-one risk of every candidate on held-out rows.
 
 ByBandwidth = list[Tally | None]
 
 
 def count_errors(source: Source, design: Design, fits: Sequence[Fits], sampling: Sampling, run: Runner) -> list[Fits]:
-    """The same fits with tallies that count votes, from one more pass over the rows."""
+    """The same fits with tallies of prediction errors, from one more pass over the rows."""
     candidates = [one.candidates for one in fits]
     bare = source.without_parts()
     work = partial(part_tally, source=bare, design=design, candidates=candidates, sampling=sampling)
@@ -182,7 +184,7 @@ def part_tally(
     candidates: Sequence[tuple[RidgeCandidates | None, ...]],
     sampling: Sampling,
 ) -> ByBandwidth:
-    """One tally per bandwidth over the rows of a part, each row scored by the candidates that did not see its fold."""
+    """One tally per bandwidth over the rows of a part, from held-out scores."""
     block_features = design.basis.block_features(BLOCK_ROWS, design.dtype)
     total: ByBandwidth = [None] * len(candidates)
     for block in part_blocks(part, source, design):
@@ -194,9 +196,9 @@ def part_tally(
         for index, fitted in enumerate(candidates):
             features = block_features.features(index)[:, :-1]
             for fold, rows in zip(folds, slices, strict=True):
-                judge = fitted[fold]
-                if judge is not None:
-                    total[index] = _add(total[index], Tally.of(judge.scores(features[rows]), groups[rows]))
+                model = fitted[fold]
+                if model is not None:
+                    total[index] = _add(total[index], Tally.of(model.scores(features[rows]), groups[rows]))
     return total
 
 

@@ -1,4 +1,4 @@
-"""Predictions for files larger than memory, written so that a run can be killed and resumed at any time."""
+"""Predictions for files larger than memory. Interrupted runs can be resumed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pnulearn.streaming._passes import plan_of
 from pnulearn.streaming._sources import PART_ROWS, ArrowBatch, Part, Source, column_names, open_source
 from pnulearn.streaming._threads import InThreads, ahead
 
-# The folder in which parts of an output are gathered: shared by those who work on the same, cleared by the last.
+# The folder for the parts of an output. Processes with the same plan share it; the last one removes it.
 
 PLAN, LOCK, GONE = "_plan.json", ".lock", ".gone"
 OURS = re.compile(r"\.?(part-\d+\.\w+|_plan\.json|lock)(\.\d+\.tmp)?")
@@ -36,7 +36,7 @@ OURS = re.compile(r"\.?(part-\d+\.\w+|_plan\.json|lock)(\.\d+\.tmp)?")
 
 @contextmanager
 def hidden_workplace(target: Path, plan: str) -> Iterator[Path]:
-    """A folder beside an output file. It outlives a run that is killed, and only the same plan goes on with it."""
+    """A folder next to an output file. It survives an interrupted run, and only a run with the same plan resumes it."""
     folder = target.with_name(f".{target.name}.{plan}")
     leftovers = re.compile(re.escape(f".{target.name}.") + rf"[0-9a-f]{{16}}({re.escape(GONE)})?")
     for other in target.parent.iterdir():
@@ -45,17 +45,17 @@ def hidden_workplace(target: Path, plan: str) -> Iterator[Path]:
     with _entered(folder) as lock:
         _note_plan(folder, plan)
         yield folder
-        if take_lock(lock):  # nobody else is at work here
+        if take_lock(lock):  # no other process uses the folder
             _remove(folder)
 
 
 @contextmanager
 def output_workplace(folder: Path, plan: str, overwrite: bool) -> Iterator[Path]:
-    """The output folder itself. Parts of another plan are replaced if the user says so, other files never."""
+    """The output folder itself. Parts of another plan are replaced only with `overwrite`, other files never."""
     with _entered(folder) as lock:
         strangers = [entry.name for entry in folder.iterdir() if not OURS.fullmatch(entry.name)]
         if strangers:
-            raise FileExistsError(f"The folder {folder} is not empty ({strangers[0]}). Choose another.")
+            raise FileExistsError(f"The folder {folder} contains other files ({strangers[0]}). Choose another.")
         if _noted_plan(folder) not in (None, plan):
             if not overwrite:
                 raise FileExistsError(
@@ -76,12 +76,12 @@ def output_workplace(folder: Path, plan: str, overwrite: bool) -> Iterator[Path]
 
 @contextmanager
 def _entered(folder: Path) -> Iterator[BinaryIO]:
-    """Make the folder if need be and hold a lock that all who work there share."""
+    """Create the folder if necessary and hold a shared lock on it."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:  # cleared in this moment
+        except FileNotFoundError:  # removed by another process at this moment
             continue
         with os.fdopen(handle, "r+b") as lock:
             if take_lock(lock, shared=True) and is_still_at(lock, folder / LOCK):
@@ -106,7 +106,7 @@ def _clear_abandoned(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Moved out of the way first, so that whoever begins now finds either all of it or nothing."""
+    """Remove the folder. It is renamed first, so that another process sees either all of it or nothing."""
     gone = folder if folder.name.endswith(GONE) else folder.with_name(folder.name + GONE)
     if gone != folder:
         shutil.rmtree(gone, ignore_errors=True)
@@ -114,7 +114,7 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
-# Tables to Parquet or CSV, a piece at a time.
+# Writing tables to Parquet or CSV in pieces.
 
 KINDS = (".parquet", ".csv")
 
@@ -143,7 +143,7 @@ def table_writer(file: BinaryIO, kind: str, *, header: bool = True) -> Iterator[
 
 
 def join_parts(file: BinaryIO, kind: str, parts: Sequence[Path], header: Sequence[str]) -> None:
-    """One file from several; CSV parts have no header lines."""
+    """Concatenate files into one; CSV parts have no header lines."""
     if kind == ".csv":
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(header)
@@ -164,7 +164,7 @@ def join_parts(file: BinaryIO, kind: str, parts: Sequence[Path], header: Sequenc
                 add(pa.Table.from_batches([batch]))
 
 
-# Predictions for files larger than memory, written so that a run may be killed and started again at any time.
+# Predictions for files larger than memory.
 
 
 def predict_files(
@@ -179,11 +179,11 @@ def predict_files(
     guard: bool = True,
     part_rows: int = PART_ROWS,
 ) -> Path:
-    """Predict every row of Parquet or CSV files and write the answers, in the order of the rows; returns `output`.
+    """Predict every row of Parquet or CSV files and write the predictions in the order of the rows; returns `output`.
 
     Each row has the columns of `keep`, its `prediction`, and its `score`, or one score per class if there are more than
-    two; `probabilities` adds these. A killed run that is started again does only the parts that are missing, and the
-    output appears in one piece or not at all.
+    two, and optionally `probabilities`. An interrupted run, started again, computes only the missing parts. The output
+    is written atomically.
 
     Parameters
     ----------
@@ -192,21 +192,21 @@ def predict_files(
     data : path, folder, pattern or several
         Parquet or CSV files.
     output
-        a file that ends in .parquet or .csv; without either ending, a folder with one Parquet file per part.
+        a file that ends in .parquet or .csv, or else a folder, which gets one Parquet file per part.
     keep
-        columns to copy from the input, an identifier for instance; "others" copies all that are no features, if the
+        columns to copy from the input, such as an identifier; "others" copies all that are not features, if the
         model has `feature_names_in_`.
     probabilities : bool
         Add probabilities to the columns.
     n_jobs : int or None
         Threads; the result does not depend on it.
     overwrite : bool
-        An existing file of predictions is always replaced; True replaces a file that holds anything else, too, and a
-        folder of parts of another model.
+        An existing file of predictions is always replaced. True also replaces any other file, and a folder with
+        predictions of another model.
     guard : bool
-        In CSV, put an apostrophe before text that a spreadsheet would take for a formula.
+        In CSV, put an apostrophe before text that a spreadsheet would evaluate as a formula.
     part_rows : int
-        Rows that are worked on at a time.
+        Number of rows to process at a time.
     """
     _refuse_strange(model, output, keep)
     target, kind = Path(os.path.realpath(output)), Path(output).suffix.lower()
@@ -243,7 +243,7 @@ def _refuse_strange(model: Any, output: Any, keep: Any) -> None:
 
 
 def _write_parts(job: _Job, parts: Sequence[Part], folder: Path, n_jobs: int | None) -> list[Path]:
-    """Write the parts that are not there yet, and name all."""
+    """Write the missing parts, and return the paths of all."""
     files = [folder / f"part-{number:05d}{job.kind}" for number in range(len(parts))]
     missing = {part: file for part, file in zip(parts, files, strict=True) if not file.exists()}
     for _ in InThreads(n_jobs)(_Writing(job, missing), list(missing)):
@@ -252,18 +252,18 @@ def _write_parts(job: _Job, parts: Sequence[Part], folder: Path, n_jobs: int | N
 
 
 def _other_columns(model: Any, data: Any) -> list[str]:
-    """Columns of the files that are no features, in the order of the first file."""
+    """Columns of the files that are not features, in the order of the first file."""
     features = getattr(model, "feature_names_in_", None)
     if features is None:
         raise ValueError(
-            'keep="others" needs a model with feature_names_in_, from a fit to files or to a data frame. Name the '
+            'keep="others" needs a model with feature_names_in_, from a fit to files or to a data frame. Pass the '
             'columns to keep, e.g. keep=["id"].'
         )
     return [name for name in column_names(data) if name not in set(features)]
 
 
 def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
-    """The files, with the model's columns by name, or else all columns but those to keep."""
+    """The files, with the columns of the model by name, or with all columns except those in `keep`."""
     names = getattr(model, "feature_names_in_", None)
     source = open_source(data, None, None if names is None else list(names), part_rows, labels=False)
     if source.columns is None:
@@ -273,23 +273,25 @@ def _open(model: Any, data: Any, keep: Sequence[str], part_rows: int) -> Source:
         columns = tuple(name for name in source.columns if name not in keep)
         source = Source(source.parts, columns, None, len(columns))
     if source.n_features != model.n_features_in_:
-        raise ValueError(f"The files have {source.n_features} feature columns and the model {model.n_features_in_}.")
+        raise ValueError(
+            f"The files have {source.n_features} feature columns, but the model needs {model.n_features_in_}."
+        )
     return source
 
 
 def _refuse_absent(source: Source, keep: Sequence[str]) -> None:
-    """Columns to keep that a file does not have, before any work is done."""
+    """Raise an error if a file lacks a column in `keep`, before any prediction."""
     files = {part.path: part for part in source.parts}  # type: ignore[attr-defined]  # all are files
     for part in files.values() if keep else ():
         found = part.schema()  # type: ignore[attr-defined]
         for name in keep:
             if name not in found:
-                raise TableError(f"{part} has no column {name!r}, which keep names. {suggestion(name, found)}")
+                raise TableError(f"{part} has no column {name!r}, which is in keep=... {suggestion(name, found)}")
 
 
 @dataclass(frozen=True)
 class _Job:
-    """What to write for each row."""
+    """The output columns of each row."""
 
     model: Any
     source: Source
@@ -315,9 +317,9 @@ class _Job:
         return reading_design(self.source.columns, self.source.n_features, self.model.classes_, None, 0)
 
     def tables(self, part: Part) -> Iterator[Any]:
-        """Answers for one block of rows after the other."""
+        """Predictions, block by block."""
         reading, nameless, start = self.reading, copy(self.model), part.start
-        nameless.__dict__.pop("feature_names_in_", None)  # blocks are arrays in the model's own order
+        nameless.__dict__.pop("feature_names_in_", None)  # blocks are arrays with the columns in the order of the model
         columns = list(dict.fromkeys([*(self.source.columns or ()), *self.keep]))
         as_text = [name for name in self.keep if name not in (self.source.columns or ())]
         for batch in ahead(part.batches(columns, as_text)):
@@ -326,7 +328,7 @@ class _Job:
                 for block in blocks_of([piece], reading, part.name, start, where=str(part), labels=False):
                     yield self._answers(nameless, np.ascontiguousarray(block.rows.T), piece)
                 start += len(piece)
-        if start == part.start:  # an empty table still says which columns there are
+        if start == part.start:  # an empty table defines the columns
             yield self._answers(nameless, np.zeros((0, self.source.n_features)), _no_rows(columns, as_text))
 
     def _answers(self, model: Any, X: Any, piece: Any) -> Any:
@@ -354,7 +356,7 @@ def _no_rows(columns: Sequence[str], as_text: Sequence[str]) -> ArrowBatch:
 
 @dataclass(frozen=True)
 class _Writing:
-    """Writes the answers of a part to its file, which appears when it is complete."""
+    """Writes the predictions of a part to its file atomically."""
 
     job: _Job
     files: dict[Part, Path]

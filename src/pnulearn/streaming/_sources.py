@@ -1,4 +1,4 @@
-"""What data may come as, and the parts that can be read one by one: files, arrays, iterators of batches."""
+"""Data sources (files, arrays, iterators of batches) as sequences of parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pnulearn._reader.files import PARQUET, find_files
 from pnulearn._reader.frames import is_paths
 from pnulearn._reader.table import Table
 
-# Which columns of a table are features, and which cannot be.
+# Feature columns of a table.
 
 Schema = Mapping[str, Any]
 
@@ -29,9 +29,9 @@ Schema = Mapping[str, Any]
 def choose_columns(
     schemas: Sequence[tuple[str, Schema]], target: str | None, columns: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """The columns asked for, or all but the target if all tables have the same; every table must have them as numbers.
+    """The requested feature columns, or all but the target if all tables have the same. They must be numeric.
 
-    `schemas` are pairs of a table's name and its types by column; a type of None is not known beforehand.
+    `schemas` are pairs of a table's name and its types by column; None is an unknown type.
     """
     if target is not None:
         for where, types in schemas:
@@ -40,7 +40,7 @@ def choose_columns(
         _refuse_differences(schemas)
         columns = [name for name in schemas[0][1] if name != target]
     if not columns:
-        raise TableError(f"{schemas[0][0]} has no feature columns: there is nothing besides the target.")
+        raise TableError(f"{schemas[0][0]} has no feature columns besides the target.")
     if target in columns:
         raise TableError(f"The target {target!r} is among columns=[...]: a label cannot be a feature.")
     for where, types in schemas:
@@ -57,7 +57,7 @@ def _refuse_missing(where: str, types: Schema, needed: Sequence[str]) -> None:
 
 
 def _refuse_differences(schemas: Sequence[tuple[str, Schema]]) -> None:
-    """Raise if a column is missing from some tables, whichever table comes first."""
+    """Raise an error if a column is missing from some tables."""
     first, known = schemas[0]
     for where, types in schemas[1:]:
         for poor, rich, name in [
@@ -65,7 +65,7 @@ def _refuse_differences(schemas: Sequence[tuple[str, Schema]]) -> None:
             *((first, where, name) for name in types if name not in known),
         ]:
             raise TableError(
-                f"{poor} has no column {name!r}, which {rich} has. Name the features that all files have with "
+                f"{poor} has no column {name!r}, which {rich} has. Pass the features that all files have with "
                 "columns=[...]."
             )
 
@@ -86,14 +86,14 @@ def _refuse_strange(where: str, name: str, kind: Any) -> None:
     )
 
 
-# Rows that arrive as Arrow tables.
+# Batches of rows from Arrow tables.
 
 
 @dataclass(frozen=True)
 class ArrowBatch:
     """A pyarrow RecordBatch or Table; `target` names its label column, if one is needed.
 
-    In a file without types (CSV) labels are text, and numbers only if they look like numbers.
+    In a file without types (CSV), labels are text, or numbers if all of them look like numbers.
     """
 
     table: Any
@@ -123,7 +123,7 @@ class ArrowBatch:
         return counts
 
     def codes(self, classes: AnyArray, unlabeled: Any) -> AnyArray:
-        """Only distinct labels are decoded, which makes strings as cheap as numbers."""
+        """Decode distinct labels only, which makes strings as fast as numbers."""
         encoded = self._labels().dictionary_encode()
         distinct = np.empty(len(encoded.dictionary), dtype=object)
         labels = encoded.dictionary.to_pylist()
@@ -142,14 +142,14 @@ class ArrowBatch:
 
 
 def _numbers(column: Any) -> AnyArray:
-    """A column as an array; missing values become NaN, which is found and reported later."""
+    """A column as an array; missing values become NaN, which is reported later."""
     if column.null_count:
         column = column.cast("float64")
     return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
 
 
 def numbers_if_text(labels: list[Any], unlabeled: Any) -> list[Any]:
-    """Labels read from a file without types: numbers if all of them, the marker aside, look like numbers.
+    """Labels from a file without types: numbers if all of them, except the marker, look like numbers.
 
     >>> numbers_if_text(["1", "0", "?"], "?"), numbers_if_text(["1", "x"], None), numbers_if_text(["2.0"], None)
     ([1, 0, '?'], ['1', 'x'], [2.0])
@@ -169,7 +169,7 @@ def _number(label: Any) -> Any:
     return label
 
 
-# Parts of Parquet and CSV files, on the reader of tables: features are numbers, labels are whatever they are.
+# Parts of Parquet and CSV files: features are numbers, labels may have any type.
 
 BYTES_AT_ONCE = 1 << 22
 REMEDY = "Encode text as numbers first, or choose columns with columns=[...]."
@@ -177,7 +177,7 @@ REMEDY = "Encode text as numbers first, or choose columns with columns=[...]."
 
 @dataclass(frozen=True)
 class FilePart:
-    """Some row groups of a Parquet file, or a CSV file, with the column of labels if one is needed."""
+    """Some row groups of a Parquet file, or a CSV file, with the label column if it is needed."""
 
     part: BatchPart
     target: str | None = None
@@ -196,7 +196,7 @@ class FilePart:
 
     @property
     def is_untyped(self) -> bool:
-        """Whether labels are text that may stand for numbers."""
+        """Whether labels are text that may represent numbers."""
         return self.part.dialect is not None
 
     def __str__(self) -> str:
@@ -212,13 +212,13 @@ class FilePart:
         return dict(zip(schema.names, schema.types, strict=True))
 
     def batches(self, columns: Sequence[str], as_text: Sequence[str] = ()) -> Iterator[ArrowBatch]:
-        """Batches with these columns: numbers, text as it stands, or labels, null where missing."""
+        """Batches with these columns: numbers, unchanged text, or labels; null where missing."""
         for table, _ in self.part.tables(columns, BLOCK_ROWS, BYTES_AT_ONCE):
             cells = self._typed(table, columns, as_text) if self.is_untyped else table.cells
             yield ArrowBatch(cells, self.target, self.is_untyped)
 
     def _typed(self, table: Table, columns: Sequence[str], as_text: Sequence[str]) -> Any:
-        """Features as numbers and labels as text, whatever they look like."""
+        """Features parsed as numbers and labels as text."""
         import pyarrow as pa
 
         def array(name: str) -> Any:
@@ -231,7 +231,7 @@ class FilePart:
         return pa.table([array(name) for name in columns], names=list(columns))
 
     def glimpse(self) -> FilePart:
-        """The first of its row groups, to draw a sample from."""
+        """The part with its first row group only, to draw a sample from."""
         if len(self.part.row_groups) < 2:
             return self
         rows = self.part.open_parquet().metadata.row_group(self.part.row_groups[0]).num_rows
@@ -239,7 +239,7 @@ class FilePart:
 
 
 def file_parts(path: Path, target: str | None, part_rows: int) -> list[FilePart]:
-    """Parts of a file with about so many rows each; a CSV file is one part."""
+    """Parts of a file with about `part_rows` rows each; a CSV file is one part."""
     with naming(path):
         is_parquet = path.name.lower().endswith(PARQUET)
         whole = BatchPart.of(path, Reading(), source=str(path), is_parquet=is_parquet)
@@ -249,10 +249,10 @@ def file_parts(path: Path, target: str | None, part_rows: int) -> list[FilePart]
         return [FilePart(part, target) for part in whole.split(part_rows)]
 
 
-# Whatever the data come as, parts that can be read one by one: files, arrays, iterators of batches.
+# Sources of all kinds as sequences of parts.
 
-PART_ROWS = 250_000  # a second or two of work, far more than handing out a part costs
-HEAD_ROWS = 20_000  # rows of an iterator that are kept to choose centres from
+PART_ROWS = 250_000  # one or two seconds of work, much more than the overhead of a part
+HEAD_ROWS = 20_000  # rows of an iterator that are stored to choose centres from
 
 
 class Part(Protocol):
@@ -260,25 +260,24 @@ class Part(Protocol):
 
     @property
     def name(self) -> str:
-        """With a row's number in it, this decides the row's fold."""
+        """Hashed with a row's number in the part, this determines the row's fold."""
 
     @property
     def start(self) -> int:
         """Number of the first row."""
 
     def batches(self, columns: Sequence[str], as_text: Sequence[str] = ()) -> Iterator[Batch]:
-        """The rows with these columns; those without a type of their own are numbers, unless named as text."""
+        """The rows with these columns; untyped columns are parsed as numbers, except those in `text`."""
 
     def glimpse(self) -> Part:
-        """A part not larger than this one, to draw a sample from."""
+        """This part or a smaller one, to draw a sample from."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """All parts, in the order in which their statistics are added, and the columns to read.
+    """All parts, in the order of summation, and the columns to read.
 
-    Statistics of so many parts as make a `group` are added up before they join the total, so that groups need not wait
-    for each other.
+    The statistics of `group` parts are summed before they are added to the total, so that groups run in parallel.
     """
 
     parts: tuple[Part, ...]
@@ -289,12 +288,12 @@ class Source:
 
     @property
     def is_one_shot(self) -> bool:
-        """Whether the rows can be read once only."""
+        """Whether the rows can be read only once."""
         return any(isinstance(part, StreamPart) for part in self.parts)
 
     @property
     def is_untyped(self) -> bool:
-        """Whether labels are text that may stand for numbers."""
+        """Whether labels are text that may represent numbers."""
         return any(isinstance(part, FilePart) and part.is_untyped for part in self.parts)
 
     def without_parts(self) -> Source:
@@ -315,7 +314,7 @@ def open_source(
     *,
     labels: bool = True,
 ) -> Source:
-    """Find the parts of the data.
+    """The parts of the data.
 
     data : a path, folder or pattern of Parquet or CSV files, or several of them; a pair (X, y) of arrays or memory
         maps; a data frame; an iterator of batches, which are pairs (X, y) or data frames.
@@ -325,13 +324,11 @@ def open_source(
     read_count("part_rows", part_rows)
     if is_paths(data):
         if labels and target is None:
-            raise TableError("Which column holds the labels? Name it, e.g. target='label'.")
+            raise TableError("The label column is unknown. Pass it, e.g. target='label'.")
         return _file_source(data, target, columns, part_rows)
     if isinstance(data, tuple) and len(data) == 2 and hasattr(data[0], "shape"):
         if columns is not None:
-            raise ValueError(
-                f"columns={list(columns)!r} name columns of files or data frames, and arrays have no names."
-            )
+            raise ValueError(f"columns={list(columns)!r} is for files and data frames; arrays have no column names.")
         return _array_source(*data, part_rows)
     if hasattr(data, "__arrow_c_stream__"):
         return _stream_source(iter([data]), target, columns)
@@ -344,9 +341,9 @@ def open_source(
 
 
 def column_names(data: Any) -> list[str]:
-    """All columns of the first file."""
+    """All column names of the first file."""
     if not is_paths(data):
-        raise TypeError("Names of columns are read from Parquet and CSV files, not from what is in memory.")
+        raise TypeError("Column names can be read from Parquet and CSV files only.")
     found = file_parts(find_files(data)[0], None, PART_ROWS)
     return list(found[0].schema()) if found else []
 
@@ -395,7 +392,7 @@ def _array_source(X: Any, y: Any, part_rows: int) -> Source:
 
 @dataclass(frozen=True)
 class StreamPart:
-    """An iterator of batches, of which the first ones were kept."""
+    """An iterator of batches, whose first batches are stored."""
 
     head: tuple[Batch, ...]
     rest: Iterator[Batch] = field(repr=False)
@@ -441,7 +438,7 @@ def as_batch(data: Any, target: str | None) -> Batch:
 
         table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
         if target is None or target not in table.schema.names:
-            raise TableError(f"A batch has no column {target!r}; target=... must name the column of labels.")
+            raise TableError(f"A batch has no column {target!r}; target=... must be the label column.")
         return ArrowBatch(table, target)
     if isinstance(data, np.ndarray):
         raise TypeError("A batch is an array without labels: batches are pairs (X, y), or data frames with a target.")

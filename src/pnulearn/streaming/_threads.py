@@ -1,4 +1,4 @@
-"""Parts shared out over threads: reading while computing, and trying again when storage fails for a moment."""
+"""Parallel processing of parts in threads: reading ahead, and retries after storage errors."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pnulearn._machine import check_n_jobs, one_blas_thread
 from pnulearn._moments import Block, Design, blocks_of
 from pnulearn.streaming._sources import Part, Source, StreamPart
 
-# Reading while computing, and trying again when storage fails for a moment.
+# Reading ahead, and retries after storage errors.
 
 T = TypeVar("T")
-AHEAD = 2  # batches that wait while one is worked on
+AHEAD = 2  # batches to read ahead
 ATTEMPTS = 3
 PAUSE = 0.5
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """The same items, fetched by a thread of their own while the caller works on earlier ones.
+    """The same items, fetched in a separate thread while the caller processes earlier ones.
 
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
@@ -59,7 +59,7 @@ def _fetch(items: Iterable[Any], waiting: queue.Queue[Any], stopped: threading.E
 
 
 def _put(pair: object, waiting: queue.Queue[Any], stopped: threading.Event) -> bool:
-    """Whether there was room before the caller stopped."""
+    """Put an item into the queue; False if the caller stopped first."""
     while not stopped.is_set():
         try:
             waiting.put(pair, timeout=0.1)
@@ -76,7 +76,7 @@ def part_blocks(part: Part, source: Source, design: Design, *, labels: bool = Tr
 
 
 def persistently(work: Callable[[Part], T], part: Part) -> T:
-    """Do the work on a part, from the start again if reading failed; the last error names the part."""
+    """Process a part, again from the start if reading failed; the last error names the part."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return work(part)
@@ -87,11 +87,11 @@ def persistently(work: Callable[[Part], T], part: Part) -> T:
     raise AssertionError("unreachable")
 
 
-# Sharing parts out over threads, each with a single BLAS thread; results come in the order of the parts.
+# Distribution of parts over threads, each with a single BLAS thread; results are in the order of the parts.
 
 
 class Runner(Protocol):
-    """Does the same work on every part and yields the results in the order of the parts."""
+    """Applies a function to every part and yields the results in the order of the parts."""
 
     def __call__(self, work: Callable[[Part], T], parts: Sequence[Part]) -> Iterator[T]: ...
 
@@ -110,7 +110,7 @@ class InThreads:
         try:
             for part in parts:
                 running.append(executor.submit(run_on, work, part))
-                if len(running) > self.n_jobs:  # one waits its turn, so that no thread does
+                if len(running) > self.n_jobs:  # one more is queued, so that no thread is idle
                     yield running.popleft().result()
             while running:
                 yield running.popleft().result()
@@ -119,6 +119,6 @@ class InThreads:
 
 
 def run_on(work: Callable[[Part], T], part: Part) -> T:
-    """The work on one part, with one BLAS thread."""
+    """Process one part, with one BLAS thread."""
     with one_blas_thread():
         return persistently(work, part)

@@ -55,7 +55,7 @@ class Evaluation:
     unhelped : RiskEstimate, optional
         The same without the helper.
     cost : RiskEstimate, optional
-        What errors cost per row, if it was asked for.
+        Expected cost per row, if costs were given.
     probabilities : array (rows,), optional
         Probabilities of the positive class, if the scores are such.
     """
@@ -134,20 +134,20 @@ def evaluate_table(
     threshold : float, optional
         Scores above this mean positive.
     confidence : float
-        Confidence of the interval.
+        Confidence level of the interval.
     costs : (float, float), optional
-        What a missed positive and a false alarm cost.
+        Costs of a false negative and of a false positive.
     subject : str
-        What the page calls the model; by default the column.
+        Name of the model on the page; by default the column.
     """
     head = data.head() if isinstance(data, Batches) else data
     note([] if isinstance(data, Batches) else head.remarks)
     origins = find_origins(head, label, options.at_random, options.weights, options.drop)
-    judged = [*helper, *([score] if model is None else [])]
+    score_columns = [*helper, *([score] if model is None else [])]
     sampling = None if options.sampling is None else read_sampling(options.sampling)
     told = options.prior is not None or model is not None or origins.at_random is not None or sampling == "random"
-    estimates = isinstance(options.prior, str) or not told  # the prior, from rows with all their columns
-    gathered = _gather(data, label, judged, origins, model, draw=estimates)
+    estimates = isinstance(options.prior, str) or not told  # the prior is estimated from rows with all columns
+    gathered = _gather(data, label, score_columns, origins, model, draw=estimates)
     table = gathered.table
     if model is None:
         labels = table_labels(table, label, options.pos_label, options.unlabeled)
@@ -159,13 +159,17 @@ def evaluate_table(
     note([origins.remark] if origins.remark else [])
     prior = _read_prior(options.prior, model, table, origins.at_random, labels, sampling)
     dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
-    if not set(head.names) <= {label, *judged, *dropped}:  # else only scores could tell the prior
-        dropped += judged
+    if not set(head.names) <= {
+        label,
+        *score_columns,
+        *dropped,
+    }:  # otherwise the prior could only be estimated from scores
+        dropped += score_columns
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt)
     weight = read_weights(table, origins.weights)
-    judge = _Judge(labels, scores, belief, confidence, weight, _opinions(table, helper, labels))
-    error, alone = judge.estimate((1.0, 1.0))
+    estimator = _ErrorEstimator(labels, scores, belief, confidence, weight, _opinions(table, helper, labels))
+    error, alone = estimator.estimate((1.0, 1.0))
     return Evaluation(
         table.source,
         subject or score,
@@ -175,7 +179,7 @@ def evaluate_table(
         belief,
         error,
         alone,
-        None if costs is None else judge.estimate(costs)[0],
+        None if costs is None else estimator.estimate(costs)[0],
         None if model is not None else _probabilities(table, score),
     )
 
@@ -204,7 +208,7 @@ def _read_prior(
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
+class _ErrorEstimator:
     """Estimates an error rate or a cost from these labels, scores and prior."""
 
     labels: Labels
@@ -240,7 +244,7 @@ def _probabilities(table: Table, score: str) -> AnyArray | None:
 
 
 def table_labels(table: Table, label: str, positive: Any, unlabeled: Any) -> Labels:
-    """The two classes of a label column and the code of every row; a note tells how the column was read."""
+    """The two classes of a label column and the code of every row; a note says how the column was read."""
     targets = read_targets(table, label, positive=positive, unlabeled=unlabeled)
     note(targets.remarks)
     labels = decode_labels(targets.y, pos_label=targets.positive)
@@ -250,7 +254,7 @@ def table_labels(table: Table, label: str, positive: Any, unlabeled: Any) -> Lab
 
 
 def model_labels(table: Table, model: TableModel, label: str, unlabeled: Any) -> Labels:
-    """The codes of a label column in the classes of a model; a note tells which spellings were joined."""
+    """The codes of a label column in the classes of a model; a note says which spellings were joined."""
     if len(model.classifier.classes_) != 2:
         raise TableError(f"The model has {len(model.classifier.classes_)} classes; two are needed.")
     targets = read_targets(table, label, unlabeled=unlabeled, known=model.classifier.classes_.tolist())
@@ -268,10 +272,10 @@ def refuse_other_positive(model: TableModel, positive: Any) -> None:
 
 
 def score_column(table: Table, name: str, classes: AnyArray, threshold: float | None) -> AnyArray:
-    """Scores that are positive where a column says positive; a note tells how it was read.
+    """Scores from a column, above 0 for the positive class; a note says how the column was read.
 
-    Words are read as labels, and so are numbers that are labels; other numbers within [0, 1] as probabilities, cut at
-    1/2, unless a threshold is named.
+    Words, and numbers that are labels, are read as predicted labels. Other numbers within [0, 1] are read as
+    probabilities with threshold 1/2, unless a threshold is given.
     """
     column = table.column(name)
     if column.missing.any():
@@ -288,13 +292,13 @@ def score_column(table: Table, name: str, classes: AnyArray, threshold: float | 
     if classes.dtype.kind in "biuf" and set(values.tolist()) <= set(classes.astype(float).tolist()):
         note(
             [
-                f"Column {name!r} holds nothing but {classes[0]} and {classes[1]} and was read as predicted labels "
+                f"Column {name!r} holds only {classes[0]} and {classes[1]} and was read as predicted labels "
                 "(pass threshold=... to read them as scores)."
             ]
         )
         return np.where(values == float(classes[1]), 1.0, -1.0)
     if values.min() >= 0 and values.max() <= 1:
-        note([f"Column {name!r} lies in [0, 1] and was cut at 0.5 (threshold=... overrides)."])
+        note([f"Column {name!r} lies in [0, 1] and was thresholded at 0.5 (threshold=... overrides)."])
         return values - 0.5
     return values
 
@@ -324,7 +328,7 @@ def opinion_column(table: Table, name: str, classes: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """`table` has the needed columns of all rows, `drawn` all columns of some, if any; `scores` are a model's."""
+    """`table` has the needed columns of all rows, `drawn` all columns of a sample or None; `scores` are of a model."""
 
     table: Table
     drawn: SampledRows | None = None
@@ -343,7 +347,7 @@ class Gathered:
 def _gather(
     data: Table | Batches,
     label: str,
-    judged: Sequence[str],
+    score_columns: Sequence[str],
     origins: Origins,
     model: TableModel | None,
     *,
@@ -351,7 +355,7 @@ def _gather(
 ) -> Gathered:
     """All rows of a table in memory, or the needed columns of all rows of files, and the model's scores."""
     if isinstance(data, Batches):
-        needed = [*judged, *filter(None, (origins.at_random, origins.weights))]
+        needed = [*score_columns, *filter(None, (origins.at_random, origins.weights))]
         with progress("Evaluating all rows") as advance:
             return _gather_batches(data, label, needed, model, advance, draw=draw)
     if model is None:
@@ -366,7 +370,7 @@ def _gather_batches(
 ) -> Gathered:
     """Read files once, keeping the label and these columns, and the model's scores if there is one.
 
-    Rows with all their columns are drawn unless nobody will ask for them.
+    A sample of rows with all columns is drawn if it is needed.
     """
     import pyarrow as pa
 

@@ -1,9 +1,9 @@
-"""Fitting a model to a table: in memory, or in batches in memory that does not grow with the rows.
+"""Fitting a model to a table: in memory, or in batches with memory that does not grow with the number of rows.
 
-In batches the files are read twice. The first reading counts labels and draws a random sample, from which the plan of
-the columns is learnt (of a table that is no larger than the sample the plan is the one that is learnt in memory) and
-centres are chosen. The second turns every row into features by that plan and adds up the statistics of
-`pnulearn.streaming`, from which the model follows.
+In batches the files are read twice. The first pass counts labels and draws a random sample, from which the column plan
+is learnt and the centres are chosen. If the table is not larger than the sample, the plan is the same as in memory. The
+second pass transforms every row to features and sums the statistics of `pnulearn.streaming`, from which the model is
+fitted.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from pnulearn.tables._provenance import (
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
 from pnulearn.tables._verdict import leakage_concerns
 
-DTYPE = "float32"  # of features in batches; sums are always float64
+DTYPE = "float32"  # precision of features in batches; sums are always float64
 
 
 def fit_model(data: Table | Batches, label: str, options: TableOptions, command: str = "") -> Fitted:
-    """A model of a table whose label column is partly empty, with the rows that it was fitted to, or some of them."""
+    """Fit a model to a table with a partly empty label column; the result includes the rows, or a sample of them."""
     options.refuse_contradictions()
     head = data.head() if isinstance(data, Batches) else data
     options = _with_origins(options, head, label)
@@ -60,7 +60,7 @@ def fit_model(data: Table | Batches, label: str, options: TableOptions, command:
         fitted = _fit_batches(data, label, options)
     else:
         if isinstance(data, Batches):
-            note([f"All of {data.source} is read into memory, since {needs_memory}."])
+            note([f"All of {data.source} is read into memory, because {needs_memory}."])
             head = data.whole()
         note(head.remarks)
         detail(f"{head.source} has {head.n_rows} rows and {len(head.names)} columns.")
@@ -72,7 +72,7 @@ def fit_model(data: Table | Batches, label: str, options: TableOptions, command:
 
 
 def _with_origins(options: TableOptions, head: Table, label: str) -> TableOptions:
-    """The options with the columns that an export of `pnulearn label` has, and how labels were drawn."""
+    """The options, completed with the columns of an export of `pnulearn label`, and the sampling of the labels."""
     sampling = None if options.sampling is None else read_sampling(options.sampling)
     said = sampling is not None or options.at_random is not None
     origins = find_origins(head, label, options.at_random, options.weights, options.drop, said=said)
@@ -85,7 +85,7 @@ def _with_origins(options: TableOptions, head: Table, label: str) -> TableOption
 
 
 def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
-    """Fit to rows in memory, all labelled ones and at most so many unlabelled ones."""
+    """Fit to rows in memory: all labelled rows and at most `most_unlabeled` others."""
     start = time.perf_counter()
     targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
     plan = _learn_plan(table, label, options)
@@ -97,7 +97,7 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
     classifier = _make_classifier(options).set_params(pos_label=targets.positive)
     weight = read_weights(table, options.weights)
     if marked is not None and weight is not None and classifier.prior is None:
-        # Weights say how rows were chosen, and these were chosen by chance: they count once each.
+        # Weights correct for the sampling of rows. Rows marked as random need no correction: each has weight one.
         counts = np.bincount(labels.codes[marked & (labels.codes >= 0)], minlength=len(labels.classes))
         classifier.set_params(prior=PriorEstimate.of_counts(counts))
         marked = None
@@ -118,7 +118,7 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
 
 
 def preview_columns(table: Table, label: str | None, options: TableOptions) -> list[dict[str, Any]]:
-    """How a fit would use every column; notes name columns that leak the label."""
+    """The column plan of a fit; notes name columns that leak the label."""
     plan = _learn_plan(table, label, options)
     if label is not None:
         targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
@@ -140,7 +140,7 @@ def _learn_plan(table: Table, label: str | None, options: TableOptions, **furthe
 
 
 def _make_classifier(options: TableOptions) -> PNUClassifier | AutoPNU:
-    """The learner of that name; what PNU alone has a use for goes to the PNU among the learners."""
+    """The learner with that name; parameters that only PNU has are passed to the PNU learner."""
     common: dict[str, Any] = {"prior": options.prior, "sampling": options.sampling or "by_class"}
     common |= {} if options.cv is None else {"cv": options.cv}
     own: dict[str, Any] = {
@@ -160,7 +160,7 @@ def _make_classifier(options: TableOptions) -> PNUClassifier | AutoPNU:
 
 
 def _chosen_rows(targets: Targets, options: TableOptions) -> tuple[AnyArray, list[str]]:
-    """All labelled rows and at most so many unlabelled ones, in the order of the table."""
+    """Indices of all labelled rows and of at most `most` unlabelled ones, in the order of the table."""
     most = MOST_UNLABELED if options.most_unlabeled is None else options.most_unlabeled
     missing = np.array([value is None for value in targets.y])
     unlabeled = np.flatnonzero(missing)
@@ -178,8 +178,8 @@ def _counts(counts: dict[Any, int]) -> dict[str, int]:
 def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
     """Fit to all rows of files that are read in batches, twice.
 
-    The result is a model like any other. Its rows are a sample, of at most 10,000 unlabelled rows and 2,000 labelled
-    ones of each class, on which it was cross-validated. Only loss="squared" can be learnt this way.
+    The rows of the result are a sample of at most 10,000 unlabelled rows and 2,000 labelled ones of each class, on
+    which the model was cross-validated. Only loss="squared" is possible in batches.
     """
     start = time.perf_counter()
     classifier = _make_classifier(options)
@@ -224,7 +224,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
 
 @dataclass
 class _Survey:
-    """What the first reading gathers."""
+    """Results of the first pass."""
 
     labels: LabelCounter
     drawing: RowSampler
@@ -232,7 +232,7 @@ class _Survey:
     n_marked: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))
 
     def random_counts(self, labels: LabelCodes, source: str, at_random: str | None) -> AnyArray | None:
-        """Rows of every class that were labelled at random; None if no column marks them."""
+        """Counts of rows labelled at random, by class; None if no column marks them."""
         if at_random is None:
             return None
         counts = np.zeros(len(labels.classes), dtype=int)
@@ -260,7 +260,7 @@ def _survey(batches: Batches, label: str, at_random: str | None, seed: int, adva
 
 
 def _row_sample(drawn: SampledRows, plan: ColumnPlan, labels: LabelCodes) -> tuple[AnyArray, RowSample]:
-    """Rows of the sample that the fit looks at, and their features."""
+    """Rows of the sample used in the fit, and their features."""
     codes = labels.codes(drawn.table)
     rows = thin(drawn.keys, codes)
     some = drawn.take(rows)
@@ -268,7 +268,7 @@ def _row_sample(drawn: SampledRows, plan: ColumnPlan, labels: LabelCodes) -> tup
 
 
 def _count_missing(fair: SampledRows, plan: ColumnPlan) -> int:
-    """Empty cells of the columns in use, in proportion to those of the sample."""
+    """Estimated number of empty cells of the used columns, extrapolated from the sample."""
     found = sum(int(fair.table.column(column.name).missing.sum()) for column in plan.columns)
     return round(found * fair.excerpt.n_rows / fair.table.n_rows)
 
@@ -287,7 +287,7 @@ def _sampling_remarks(fair: SampledRows, rows: AnyArray) -> Iterator[str]:
 
 @dataclass
 class _Told:
-    """Adds up rows, whichever thread has read them, and tells the share."""
+    """Counts rows over all threads and reports the share that is done."""
 
     advance: Advance
     n_rows: int
@@ -324,7 +324,7 @@ class FeatureBatch:
 
 @dataclass(frozen=True)
 class PlannedPart:
-    """A part of the files whose rows become features by the plan."""
+    """A part of the files whose rows are transformed to features by the plan."""
 
     part: BatchPart
     plan: ColumnPlan

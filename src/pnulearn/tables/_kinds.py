@@ -23,21 +23,21 @@ from pnulearn._reader.table import Table
 from pnulearn._reader.words import NO, YES, fold
 
 OFTEN_MISSING = 0.05
-FEWEST_MISSING = 5  # filled and empty cells
-LONG_TAIL = 2.0  # skewness beyond which ranks take the place of values: an exponential variable has it
-FEWEST_FOR_TAIL = 20  # rows that a skewness can be judged by
+FEWEST_MISSING = 5  # smallest number of filled and of empty cells for a flag
+LONG_TAIL = 2.0  # skewness (that of an exponential variable) above which values are replaced by ranks
+FEWEST_FOR_TAIL = 20  # smallest number of rows to estimate a skewness
 N_KNOTS = 257
-GIANT = 1e8  # beyond, sixteen digits do not keep the usual values apart any more
+GIANT = 1e8  # above this ratio, float64 cannot resolve the usual values any more
 REMEDY = "The model was fitted to numbers there: correct the cell, or pass missing=... if it means missing."
-RARE, OF_ROWS = 5, 100  # a category of fewer rows is rare, in a small table one of less than a hundredth of them
+RARE, OF_ROWS = 5, 100  # a category with fewer rows is rare; in small tables, one with less than 1 % of the rows
 OTHER = "(other)"
-N_OWN = 30  # the most frequent categories, which have a feature of their own
+N_OWN = 30  # number of most frequent categories with a feature each
 N_SHARED = 16
-CYCLES = {"weekday": 7.0, "month": 365.2425, "hour": 1.0}  # days
-LONG_ENOUGH = {"weekday": 14, "month": 330, "hour": 0}  # days that a column must span before a cycle can be seen
+CYCLES = {"weekday": 7.0, "month": 365.2425, "hour": 1.0}  # periods in days
+LONG_ENOUGH = {"weekday": 14, "month": 330, "hour": 0}  # smallest range in days for a cycle to be used
 MOST_WORDS = 5_000
 N_TOPICS = 20
-MOST_TEXTS = 20_000  # that the words and topics are learnt from
+MOST_TEXTS = 20_000  # rows used to learn the words and topics
 TFIDF = {"sublinear_tf": True, "strip_accents": "unicode"}
 
 
@@ -63,7 +63,7 @@ class UsedColumn(Protocol):
         """Fit to all rows; raises `Unusable` if the column carries no information."""
 
     def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
-        """Features (rows, len(feature_names)) of some rows, and remarks about cells that are not known."""
+        """Features (rows, len(feature_names)) of some rows, and remarks about unknown cell values."""
 
 
 def often_missing(missing: AnyArray) -> bool:
@@ -86,7 +86,7 @@ def say_unknown(name: str, strange: list[str], what: str = "they are treated as 
     if not strange:
         return []
     shown = ", ".join(map(repr, strange[:3])) + (", ..." if len(strange) > 3 else "")
-    return [f"Column {name!r} has values the model has never seen ({shown}); {what}."]
+    return [f"Column {name!r} has values that the training table did not have ({shown}); {what}."]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,14 +133,14 @@ def has_long_tail(values: AnyArray) -> bool:
     """
     if len(values) < FEWEST_FOR_TAIL or len(np.unique(values[:FEWEST_FOR_TAIL])) < 3 > len(np.unique(values)):
         return False
-    unit = values / (np.abs(values).max() or 1.0)  # the third power of 1e200 is infinite
+    unit = values / (np.abs(values).max() or 1.0)  # the third power of 1e200 overflows
     centered = unit - unit.mean()
     spread = centered.std()
     return bool(spread > 0 and abs(np.mean((centered / spread) ** 3)) > LONG_TAIL)
 
 
 def normal_ranks(values: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Knots and their normal scores Φ⁻¹(F): F counts equal values by half, so that a heap of zeros is one point."""
+    """Knots and their normal scores Φ⁻¹(F): F counts ties by half, so that equal values are one knot."""
     ordered = np.sort(values)
     knots = np.unique(ordered)
     if len(knots) > N_KNOTS:
@@ -151,7 +151,7 @@ def normal_ranks(values: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A scaled column, with a feature that says whether the cell is filled if many are not."""
+    """A scaled column, with an indicator of filled cells if many are missing."""
 
     name: str
     scale: Scale
@@ -180,14 +180,14 @@ class NumberColumn:
 
 
 def _refuse_giant(column: Column, center: float) -> None:
-    """One cell far beyond all others makes the scale so large that the others become one value."""
+    """Raise an error for an extreme outlier, which would make the scale so large that all other values become equal."""
     distance = np.where(column.missing, 0.0, np.abs(column.data / 2 - center / 2))  # halves cannot overflow
     off = distance[distance > 0]
     row = int(np.argmax(distance))
     if len(off) and distance[row] / GIANT > max(float(np.median(off)), abs(center) / GIANT):
         raise TableError(
             f"Column {column.name!r} holds {column.data[row]:.3g} in row {row + 1}, more than {GIANT:g} times as far "
-            "off as the other cells usually are: scaled to it, they would all look alike. Correct or empty the cell, "
+            "from the median as usual: after scaling, all other cells would be equal. Correct or empty the cell, "
             f"or pass missing=['{column.data[row]:g}'] if it means missing."
         )
 
@@ -229,7 +229,7 @@ class FlagColumn:
 
 
 def are_flags(levels: list[str]) -> bool:
-    """Whether words are yes and no, both of them.
+    """Whether the words are yes and no, and both occur.
 
     >>> are_flags(["Ja", "nein"]), are_flags(["yes"]), are_flags(["yes", "no", "maybe"])
     (True, False, False)
@@ -239,7 +239,7 @@ def are_flags(levels: list[str]) -> bool:
 
 
 def read_flags(column: Column) -> tuple[AnyArray, list[str]]:
-    """1, 0 or NaN, and the cells that are neither."""
+    """1, 0 or NaN for each cell, and the cells that are neither yes nor no."""
     if column.is_numeric:
         known = np.isin(column.data, (0, 1))
         strange = column.data[~known & ~column.missing]
@@ -273,7 +273,7 @@ class CategoryColumn:
         return cls(column.name, tuple(sorted(frequent)), n_rare > 0)
 
     def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
-        """Cells are read as text even where all look like numbers: the model decides, not the new table."""
+        """Parse cells as text even if all look like numbers, because the kind is that of the model."""
         column = table.column(self.name, "text")
         X = encode_levels(column, self.categories, self.has_other)
         strange = [] if self.has_other else sorted(set(column.levels) - set(self.categories))
@@ -281,7 +281,7 @@ class CategoryColumn:
 
 
 def frequent_levels(column: Column) -> tuple[list[str], int]:
-    """Levels that are not rare, most frequent first, and how many are; a single rare one is not worth a pool."""
+    """Levels that are not rare, most frequent first, and the number of rare ones; a single rare one is not pooled."""
     least = min(RARE, len(column.data) // OF_ROWS)
     order = sorted(zip(column.counts.tolist(), column.levels, strict=True), key=lambda pair: (-pair[0], pair[1]))
     frequent = [level for count, level in order if count >= least]
@@ -336,7 +336,7 @@ class CodesColumn:
 
 @dataclass(frozen=True)
 class DateColumn:
-    """Age in days against the newest date, and the place in the week, year and day as points on circles."""
+    """Age in days relative to the newest date, and sine and cosine of the position in the week, year and day."""
 
     name: str
     newest: float
@@ -383,12 +383,12 @@ class DateColumn:
 
 
 def _spread(column: Column, found: Moments) -> AnyArray:
-    """From levels to rows."""
+    """Values of the levels, expanded to rows."""
     return np.append(found.days, np.nan)[column.data]
 
 
 def _is_seen(cycle: str, days: AnyArray, has_date: bool) -> bool:
-    """Whether a cycle varies: dates without times have no hour, and within a year the month is but the age."""
+    """Whether a cycle carries information: dates without times have no hour; within a year, the month is the age."""
     present = days[~np.isnan(days)]
     if cycle == "hour":
         return len(np.unique(present % 1)) > 1
@@ -399,7 +399,7 @@ def _is_seen(cycle: str, days: AnyArray, has_date: bool) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """TF-IDF of the words, projected on the directions in which the texts of all rows vary most."""
+    """TF-IDF of the words, projected on the principal directions of the texts of all rows."""
 
     name: str
     words: tuple[str, ...]
@@ -418,17 +418,17 @@ class TextColumn:
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> TextColumn:
-        """Topics keep their sizes relative to each other; the first has variance 1."""
+        """Features of the topics. All are divided by one scale, so that the first has variance 1."""
         texts = _texts(column)
         chosen = np.random.default_rng(0).permutation(len(texts))[:MOST_TEXTS]
         learner = TfidfVectorizer(max_features=MOST_WORDS, min_df=min(2, len(texts)), max_df=0.9, **TFIDF)
         try:
             weights = learner.fit_transform([texts[row] for row in np.sort(chosen)])
         except ValueError:
-            raise Unusable("free text without words that some rows share and others lack") from None
+            raise Unusable("free text without a word that occurs in some rows but not in all") from None
         n_topics = min(N_TOPICS, weights.shape[1] - 1)
         if n_topics < 1:
-            raise Unusable("free text with a single word that repeats")
+            raise Unusable("free text with a single repeated word")
         components = TruncatedSVD(n_topics, random_state=0).fit(weights).components_
         scores = weights @ components.T
         size = float(scores.std(axis=0).max()) or 1.0

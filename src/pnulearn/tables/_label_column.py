@@ -1,6 +1,6 @@
-"""The label column: which value is positive, which cells are unlabelled, and what looks like a mistake.
+"""The label column: the positive value, the unlabelled cells, and suspicious values.
 
-Of a table that comes in batches the distinct cells are counted first, then every row has its code.
+For a table in batches, the distinct cells are counted in a first pass and the rows are encoded in a second.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pnulearn._reader.table import Table
 from pnulearn._reader.words import YES, affirmative, fold, refuse_marker
 
 MOST_CLASSES = 20
-MOST_SPELLINGS = 500  # distinct cells of a column of labels
+MOST_SPELLINGS = 500  # largest number of distinct cells of a label column
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What every distinct cell of a label column means: `label_of` gives a label or None, the mark of unlabelled rows.
+    """The meaning of every distinct cell of a label column: `label_of` maps it to a label, or to None if unlabelled.
 
-    `remarks` tell how the column was read; those on spellings that were `joined` stand by themselves, too.
+    `remarks` say how the column was read; `joined` are those of them about merged spellings.
     """
 
     label_of: dict[Any, Any]
@@ -41,7 +41,7 @@ class Meaning:
 class Targets:
     """y with None for unlabelled rows, in the types that the table holds, and the positive label if one is known.
 
-    `remarks` tell how the column was read; those on spellings that were `joined` stand by themselves, too.
+    `remarks` say how the column was read; `joined` are those of them about merged spellings.
     """
 
     y: AnyArray
@@ -106,7 +106,7 @@ def read_meaning(
 
 
 def _join_spellings(label: str, cells: Counter[Any], known: Sequence[Any]) -> tuple[dict[Any, Any], list[str]]:
-    """The spelling that stands for each cell, and remarks."""
+    """The label of each cell after joining spellings, and remarks."""
     spellings: dict[str, Counter[Any]] = {}
     for word, count in cells.items():
         if isinstance(word, str):
@@ -123,7 +123,7 @@ def _join_spellings(label: str, cells: Counter[Any], known: Sequence[Any]) -> tu
 
 
 def _named_positive(label: str, positive: str, counts: Counter[Any]) -> Any:
-    """The label that `positive` means; one that no row has if all labelled rows are of the other class."""
+    """The label that `positive` refers to; no row has it if all labelled rows are of the other class."""
     chosen = match_label(positive, counts)
     if chosen is not None:
         return chosen
@@ -134,18 +134,18 @@ def _named_positive(label: str, positive: str, counts: Counter[Any]) -> Any:
         return positive.strip()
     number = _number(positive)
     if number is None:
-        raise TableError(f"The positive label {positive!r} is no number, unlike all others. {_found(counts)}")
+        raise TableError(f"The positive label {positive!r} is not a number, unlike all others. {_found(counts)}")
     return type(seen)(number)
 
 
 def _guess_positive(label: str, names: list[Any]) -> tuple[Any, list[str]]:
-    """Yes, whatever its language; of other words the last in the alphabet, as for all labels. Said in any case."""
+    """The word for yes in any known language, else the last label in alphabetical order; a remark says which."""
     if len(names) > 2 or not all(isinstance(name, str) for name in names):
         return None, []
     how = "pass pos_label=... if it is another"
     if len(names) == 1:
         unseen = affirmative(names[0])
-        said = f"Column {label!r} shows {names[0]!r} only, so the positive label is taken to be {unseen!r}; {how}."
+        said = f"Column {label!r} has {names[0]!r} only, so the positive label is assumed to be {unseen!r}; {how}."
         return unseen, [] if unseen is None else [said]
     yes = [name for name in names if fold(name) in YES]
     chosen = yes[0] if len(yes) == 1 else max(names)
@@ -165,12 +165,12 @@ def label_cells(column: Column) -> list[Any]:
 
 
 def label_text(label: Any) -> str:
-    """A label as it would stand in a table."""
+    """A label as text, as in a table."""
     return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
 
 
 def match_label(text: str, values: Any) -> Any:
-    """The value that a person means by `text`, or None: "1" and "1.0" are the number 1, "True" is true."""
+    """The value that `text` refers to, or None: "1" and "1.0" are the number 1, "True" is true."""
     distinct = {value for value in values if value is not None}
     for value in distinct:
         if isinstance(value, bool):
@@ -208,7 +208,7 @@ def _refuse_strange_labels(label: str, counts: Counter[Any], n_rows: int, source
 
 
 class LabelCounter:
-    """Counts the distinct cells of a label column while batches go by."""
+    """Counts the distinct cells of a label column over batches."""
 
     def __init__(self, label: str):
         self.label = label
@@ -217,7 +217,7 @@ class LabelCounter:
         self._reading = Cells()
 
     def add(self, table: Table) -> AnyArray:
-        """Count the cells of a batch in; the rows' groups, equal numbers for equal cells."""
+        """Add the cells of a batch to the counts; returns the group of each row, equal for equal cells."""
         places, cells = _distinct(table, self.label)
         counts = np.bincount(places, minlength=len(cells))
         self._counts.update({cell: int(count) for cell, count in zip(cells, counts, strict=True) if count})
@@ -232,7 +232,7 @@ class LabelCounter:
         return np.array([numbers.get(cell, -1) for cell in cells], dtype=int)[places]
 
     def read(self, source: str, *, positive: Any, unlabeled: Any, known: AnyArray | None = None) -> LabelCodes:
-        """What the cells mean, by the rules for whole tables; `known` are the classes of a model."""
+        """The meaning of the cells, by the same rules as for tables in memory; `known` are the classes of a model."""
         import pyarrow as pa
 
         cells = [cell for cell in self._counts if cell is not None]
@@ -278,7 +278,7 @@ def _plain_type(table: Table, label: str) -> Any:
 
 
 def _distinct(table: Table, label: str) -> tuple[AnyArray, list[Any]]:
-    """The place of every row's cell among the distinct cells, of which the last is None, and these."""
+    """Index of every row's cell among the distinct cells, and the distinct cells, of which the last is None."""
     import pyarrow as pa
 
     table.refuse_absent(label)

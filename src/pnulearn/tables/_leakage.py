@@ -16,7 +16,7 @@ TOO_GOOD = 0.98
 
 
 def find_leaks(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> dict[str, float]:
-    """Columns that alone separate the classes, with the area that they reach; codes are −1 for unlabelled rows."""
+    """Columns that alone separate the classes, with their AUC; codes are −1 for unlabelled rows."""
     labeled = codes >= 0
     y = codes[labeled]
     counts = np.unique(y, return_counts=True)[1]
@@ -29,7 +29,7 @@ def find_leaks(plan: ColumnPlan, X: AnyArray, codes: AnyArray) -> dict[str, floa
 
 
 def separation(part: AnyArray, y: AnyArray) -> float:
-    """Area under the ROC curve of one column: out of fold, or of its values as they are if it has one feature.
+    """Area under the ROC curve of one column: cross-validated, or of its values if it has one feature.
 
     With more than two classes this is the mean one-vs-rest area, so that one well separated class is not reported.
     """

@@ -33,8 +33,8 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
     Parameters
     ----------
     model : PNUClassifier, PNUNetClassifier, AutoPNU, TableModel or Pipeline
-        A fitted model. A pipeline may hold one of our classifiers and what scikit-learn has for scaling, encoding,
-        imputing, text and projections; functions and other classes cannot be saved.
+        A fitted model. A pipeline may contain a classifier of pnulearn and scikit-learn's transformers for scaling,
+        encoding, imputation, text and projections; functions and other classes cannot be saved.
     path : str or Path
         The file. An existing model file is replaced.
     overwrite : bool
@@ -60,7 +60,7 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
         model.save(path, overwrite=overwrite)
         return
     if not isinstance(model, BaseEstimator):
-        raise TypeError(f"A {type(model).__name__} is no model. Pass a PNUClassifier, a TableModel or a Pipeline.")
+        raise TypeError(f"A {type(model).__name__} is not a model. Pass a PNUClassifier, a TableModel or a Pipeline.")
     check_is_fitted(model)
     auto = isinstance(model, AutoPNU)
     content = auto_contents(model) if isinstance(model, AutoPNU) else flatten(model)
@@ -69,10 +69,10 @@ def save(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 
 def load(path: Any) -> Any:
-    """The model in a file: one of our classifiers, a `Pipeline` or, if `pnulearn fit` wrote it, a `TableModel`.
+    """Load a model from a file: a classifier, a `Pipeline` or, if `pnulearn fit` wrote it, a `TableModel`.
 
-    A `TableModel` predicts tables and data frames with the columns that it was fitted to; its `classifier` is the
-    model behind them, for instance to export to ONNX. Loading runs no code from the file.
+    A `TableModel` predicts tables and data frames with the columns that it was fitted to. Its attribute `classifier`
+    is the classifier of features, for instance to export to ONNX. Loading runs no code from the file.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def load(path: Any) -> Any:
 
 
 def load_table_model(path: str | Path) -> TableModel:
-    """A model with the names of its columns, as `pnulearn fit` and `TableModel.save` write it.
+    """Load a model with its column plan, as written by `pnulearn fit` and `TableModel.save`.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _network(content: dict[str, Any]) -> Any:
 
 
 def _table_model(content: dict[str, Any]) -> TableModel:
-    """The model, if the features that its columns make are those that its classifier takes."""
+    """The model, if the features of its columns match those of its classifier; otherwise an error."""
     of_auto = content["classifier"].get("kind") == AUTO
     classifier = restore_auto(content["classifier"]) if of_auto else restore(PNUClassifier, content["classifier"])
     model = TableModel(classifier, content["plan"], content["label"], content["record"])

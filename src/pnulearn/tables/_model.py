@@ -51,13 +51,13 @@ class TableModel:
     Parameters
     ----------
     classifier : PNUClassifier or AutoPNU
-        The fitted classifier, which takes the features that the plan makes.
+        The fitted classifier of the features that the plan produces.
     plan : ColumnPlan
-        How columns become features.
+        Transformation of columns to features.
     label : str
         The column of labels.
     record : FitRecord
-        Where the model came from.
+        Metadata of the fit.
     """
 
     classifier: PNUClassifier | AutoPNU
@@ -71,7 +71,7 @@ class TableModel:
         Parameters
         ----------
         table : Table or data frame
-            As `read_table` returns it, a data frame, or anything that gives an Arrow stream.
+                As `read_table` returns it, a data frame, or any object with an Arrow stream.
         """
         table = as_table(table)
         X, remarks = self.plan.features(table)
@@ -81,11 +81,11 @@ class TableModel:
         return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks)
 
     def refuse_broken(self) -> None:
-        """Refuse a plan whose values are not finite or whose features are not those that the classifier takes."""
+        """Raise an error if the plan has non-finite values or its features do not match the classifier."""
         refuse_other_types(self, "model", finite=True)
         n_features = len(self.plan.feature_names)
         if n_features != self.classifier.n_features_in_:
-            raise ValueError(f"its columns make {n_features} features, not {self.classifier.n_features_in_}")
+            raise ValueError(f"its columns give {n_features} features, not {self.classifier.n_features_in_}")
 
     @property
     def classes(self) -> list[str]:
@@ -148,9 +148,9 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model with the rows it was fitted to, or some of them: `rows` are their numbers in the table.
+    """A model with the rows it was fitted to, or a sample of them: `rows` are their indices in the table.
 
-    If the table is itself a sample of a larger one, `numbers` are the numbers of all its rows there. `sampling` is how
+    If the table is itself a sample of a larger one, `numbers` are the row numbers in the latter. `sampling` is how
     labels were drawn, None if not given.
     """
 
@@ -163,7 +163,7 @@ class Fitted:
     sampling: str | None = None
 
     def probability(self) -> AnyArray:
-        """Of the positive of two classes, for every row, from scores that were held out."""
+        """Held-out probability of the positive class of two, for every row."""
         classifier = self.model.classifier
         return probabilities(classifier.validation_scores_, classifier.calibration_)[:, 1]
 
@@ -177,7 +177,7 @@ class Fitted:
 
 
 def _search_facts(classifier: PNUClassifier) -> dict[str, Any]:
-    """The candidate with most weight."""
+    """The candidate with the largest weight."""
     return {
         "risk": classifier.risk_used_,
         "loss": as_loss(classifier.loss).name,
@@ -200,7 +200,7 @@ def _learner_facts(classifier: AutoPNU) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Of what a fit depends on."""
+    """Versions of the packages that a fit depends on."""
     from importlib.metadata import version
 
     names = ("pnulearn", "numpy", "scipy", "scikit-learn")

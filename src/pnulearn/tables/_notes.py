@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-Advance = Callable[[float], None]  # called with the share that is done
+Advance = Callable[[float], None]  # called with the completed share
 
 
 def _nothing(message: str) -> None:
@@ -58,12 +58,12 @@ def warn(message: str) -> None:
 
 
 def progress(message: str, *, is_long: bool = True) -> AbstractContextManager[Advance]:
-    """Show what is being done, and how much of it if it is long."""
+    """Show the current step, and the progress of long steps."""
     return LISTENER.get().progress(message, is_long)
 
 
 def worded(message: str) -> str:
-    """The message with parameters as the user types them: in Python as they are, else as options."""
+    """The message with parameters as the user types them: Python parameters, or options on the command line."""
     return LISTENER.get().word(message)
 
 

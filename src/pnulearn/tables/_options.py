@@ -1,8 +1,8 @@
-"""How a table is read and learnt from: one dataclass, whose fields are parameters of `TableClassifier` and options of
-the command line.
+"""Options of reading and fitting a table: one dataclass, whose fields are parameters of `TableClassifier` and options
+of the command line.
 
-A field says all that both need: its type, its default, what it means, and its option where that has another name. This
-module imports nothing heavy, so that `pnulearn fit --help` does not wait for NumPy.
+A field defines the type, the default, the description, and the name of the option if it differs. This module has no
+slow imports, so that `pnulearn fit --help` does not import NumPy.
 """
 
 # ruff: noqa: RUF009 (`option` makes a field)
@@ -22,21 +22,21 @@ Loss = Literal["squared", "logistic", "double_hinge", "hyperbolic", "ramp", "sig
 Kernel = Literal["rbf", "linear", "laplace", "polynomial"]
 Scaling = Literal["standard", "minmax", "none"]
 
-MOST_CATEGORIES = 50  # beyond, categories share features
-MOST_UNLABELED = 10_000  # more of them hardly lower the variance that a few labels leave
-STREAM_ABOVE = 32.0  # MB of all files: beyond, they are read in batches
+MOST_CATEGORIES = 50  # above this number, categories share features
+MOST_UNLABELED = 10_000  # more rows hardly reduce the variance, which the few labels dominate
+STREAM_ABOVE = 32.0  # total MB of files above which they are read in batches
 SETTABLE = ("mix", "alpha", "bandwidth", "columns", "centers", "selection", "tie_break")
 
 
 def option(default: Any, meaning: str, **command_line: Any) -> Any:
-    """A field with its meaning; `command_line` holds what `pnulearn.cli.options` makes an option of.
+    """A field with its description; `command_line` holds the metadata for `pnulearn.cli.options`.
 
     flag : the option, if it is not the field's name with dashes.
-    metavar : what stands for the value in the help.
-    typed : what stands for the default on the command line.
-    help : the meaning in the words of the command line, if they differ.
-    least : the smallest number allowed.
-    completes : "column" or "kind", what the shell offers.
+    metavar : the placeholder of the value in the help.
+    typed : the default on the command line.
+    help : the description on the command line, if it differs.
+    least : the smallest allowed number.
+    completes : "column" or "kind", the shell completion.
     """
     return field(default=default, metadata={"meaning": meaning} | command_line)
 
@@ -60,12 +60,12 @@ class TableOptions:
     unlabeled: Any = option(None, "Value that marks unlabelled rows, besides empty cells.")
     at_random: str | None = option(
         None,
-        "Column of yes and no: which rows were labelled at random. It is no feature.",
+        "Column of yes and no: which rows were labelled at random. It is not a feature.",
         metavar="COLUMN",
         completes="column",
     )
     weights: str | None = option(
-        None, "Column of weights of the rows. It is no feature.", metavar="COLUMN", completes="column"
+        None, "Column of row weights. It is not a feature.", metavar="COLUMN", completes="column"
     )
     kinds: Mapping[str, str] | None = option(
         None,
@@ -86,17 +86,17 @@ class TableOptions:
     scaling: Scaling = option("standard", "Scaling of numeric columns.", flag="--scale")
     cv: int | None = option(
         None,
-        "Folds of the cross-validation; otherwise rows are left out one by one, or in five.",
+        "Folds of the cross-validation; by default leave-one-out, or five folds.",
         flag="--folds",
         least=2,
     )
     most_unlabeled: int | None = option(
         None,
-        "Learn from at most so many unlabelled rows, chosen at random; by default 10000 in memory, all in batches.",
+        "Use at most this many unlabelled rows, drawn at random; by default 10000 in memory, all in batches.",
         least=1,
     )
     n_jobs: int = option(1, "Threads; -1 for all cores.", flag="--jobs")
-    random_state: int = option(0, "Seed of everything random.", flag="--seed")
+    random_state: int = option(0, "Random seed.", flag="--seed")
     settings: Mapping[str, Any] | None = option(
         None, f"Another parameter of PNUClassifier: {', '.join(SETTABLE)}.", flag="--set", metavar="NAME=VALUE"
     )
@@ -104,11 +104,14 @@ class TableOptions:
     encoding: str | None = option(None, "Encoding of the file; recognised by default.")
     delimiter: str | None = option(None, "Delimiter of the CSV file; recognised by default.")
     header: bool = option(
-        True, "Whether the first line holds names.", flag="--no-header", help="The first line holds values, not names."
+        True,
+        "Whether the first line holds column names.",
+        flag="--no-header",
+        help="The first line holds values, not column names.",
     )
     stream_above: float = option(
         STREAM_ABOVE,
-        "Read CSV and Parquet files of more than this in batches: all rows, in flat memory.",
+        "Read larger CSV and Parquet files in batches: all rows, with bounded memory.",
         metavar="MB",
         least=0,
     )
@@ -116,18 +119,18 @@ class TableOptions:
 
     @property
     def reading(self) -> Reading:
-        """How cells of files are written."""
+        """Options for parsing the cells of files."""
         from pnulearn._reader.batches import Reading
 
         return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header)
 
     @property
     def large(self) -> int:
-        """Bytes of all files from which on they are read in batches."""
+        """Total bytes above which files are read in batches."""
         return int(self.stream_above * 2**20)
 
     def refuse_contradictions(self) -> None:
-        """Raise if two options contradict each other."""
+        """Raise an error if two options contradict each other."""
         if self.at_random is not None and self.sampling == "random":
             raise ValueError(
                 'sampling="random" declares all labels random, at_random=... some of them: pass one of them.'
@@ -139,7 +142,7 @@ class TableOptions:
             raise ValueError(f"{given[0]}= is for learner=pnu or auto; {self.learner} has no such parameter.")
 
     def needs_memory(self) -> str:
-        """Why the rows cannot be learnt from in batches; empty if they can."""
+        """The reason why a fit in batches is impossible; empty if it is possible."""
         further = self.settings or {}
         if self.learner != "pnu":
             return f"learner={self.learner} needs all rows at once"
@@ -148,7 +151,7 @@ class TableOptions:
         if self.loss != "squared":
             return f"loss={self.loss} needs all rows at once"
         if self.weights is not None:
-            return "one pass cannot weigh rows"
+            return "row weights are not possible in one pass"
         if further.get("centers") == "all":
             return "centers=all needs all rows at once"
         return "" if self.most_unlabeled is None else "most_unlabeled= asks for some of the rows"

@@ -32,15 +32,15 @@ from pnulearn.tables._options import MOST_CATEGORIES, Scaling
 from pnulearn.tables._provenance import NAMED
 
 MOSTLY_NUMBERS = 0.8
-WORDS_OF_TEXT = 3  # cells of more words, on average, are sentences rather than names
-FEWEST_NUMBERED = 20  # rows before whole numbers without a gap or a repetition are taken for an identifier
+WORDS_OF_TEXT = 3  # cells with more words on average are sentences rather than names
+FEWEST_NUMBERED = 20  # smallest number of rows for consecutive integers to be recognised as an identifier
 _IDENTIFIER = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|key|index|nr|no|number|nummer)$|(?<=[a-z])(Id|ID|Nr)$")
 _POSTAL = re.compile(r"(?i)(^|[\W_])(zip|plz|postal|postcode|postleitzahl)([\W_]|$)|zipcode|zip_code|postalcode")
 
 
 @dataclass(frozen=True, eq=False)
 class Excerpt:
-    """Which rows of a larger table these are: their numbers there, in order, and how many rows it has."""
+    """The row numbers of a sample in a larger table, in order, and the number of rows of that table."""
 
     numbers: AnyArray
     n_rows: int
@@ -64,17 +64,17 @@ class ColumnPlan:
 
     @property
     def unusable(self) -> dict[str, str]:
-        """Columns that were left out for what they hold, not because somebody named them, with the reasons."""
+        """Columns left out because of their content, not on request, with the reasons."""
         return {name: reason for name, reason in self.left_out.items() if reason not in NAMED}
 
     @property
     def fates(self) -> dict[str, str]:
-        """What becomes of every column, in words."""
+        """A description of the use of every column."""
         used = {column.name: column.fate for column in self.columns}
         return used | {name: f"left out: {reason}" for name, reason in self.left_out.items()}
 
     def features(self, table: Table) -> tuple[AnyArray, list[str]]:
-        """An array (rows, features) and remarks about cells that the plan does not know."""
+        """An array (rows, features) and remarks about unknown cell values."""
         self._refuse_other_columns(table)
         remarks: list[str] = []
         X = np.empty((table.n_rows, len(self.feature_names)))
@@ -106,22 +106,22 @@ def learn_plan(
     most_categories: int = MOST_CATEGORIES,
     excerpt: Excerpt | None = None,
 ) -> ColumnPlan:
-    """A plan for all columns but those `without`, a mapping from names to reasons.
+    """Learn a plan for all columns except those in `without`.
 
     Parameters
     ----------
     table : Table
         As `read_table` returns it.
     without : mapping, optional
-        Columns to leave out, and why.
+        Columns to leave out, with the reasons.
     scaling : str
         "standard" gives numbers mean 0 and variance 1, "minmax" the range [0, 1], "none" leaves them.
     kinds : mapping, optional
-        Kinds of columns by name, where they are not those that the cells suggest.
+        Kinds of columns by name, if they differ from the recognised ones.
     most_categories : int
-        Categories that have a feature each; columns of more share features by hashing.
+        Largest number of categories with a feature each; in columns with more, categories share features by hashing.
     excerpt : Excerpt, optional
-        Which rows these are, if they were drawn at random from a larger table.
+        The row numbers, if the rows were drawn at random from a larger table.
     """
     left_out, wanted = dict(without or {}), dict(kinds or {})
     for name in (*left_out, *wanted):
@@ -149,7 +149,7 @@ def learn_plan(
 
 
 def _fit_as(table: Table, name: str, kind: str, scaling: str) -> UsedColumn:
-    """A column as the kind that somebody named."""
+    """A column with a kind that the user chose."""
     if kind not in KINDS:
         raise TableError(f"Column {name!r} cannot be {kind!r}. Kinds are {', '.join(KINDS)}.")
     if kind == "number":
@@ -166,7 +166,7 @@ def _fit(table: Table, column: Column, kind: str, scaling: str) -> UsedColumn:
 
 
 def _refuse_unusable(column: Column, table: Table) -> None:
-    """Infinities and numbers with stray cells are refused."""
+    """Raise an error for infinite values and for numbers with a few other cells."""
     if column.kind == "number":
         refuse_infinity(column.name, column.data, table)
     if column.kind == "text":
@@ -196,7 +196,7 @@ def _refuse_twin(column: Column, seen: dict[bytes, str]) -> None:
 def recognize(column: Column, most_categories: int = MOST_CATEGORIES, excerpt: Excerpt | None = None) -> str:
     """The kind of a column; raises `Unusable` with the reason if it cannot help.
 
-    The rows may be an excerpt, drawn at random, of a larger table.
+    The rows may be a random sample of a larger table.
     """
     excerpt = excerpt or Excerpt(np.arange(len(column.data)), len(column.data))
     present = column.data[~column.missing]
@@ -214,7 +214,7 @@ def recognize(column: Column, most_categories: int = MOST_CATEGORIES, excerpt: E
 def _recognize_number(column: Column, present: AnyArray, most_categories: int, excerpt: Excerpt) -> str:
     n_filled = excerpt.n_rows * len(present) / len(column.data)
     if len(present) >= FEWEST_NUMBERED and (_counts_rows(column, excerpt) or _is_numbering(present, n_filled)):
-        raise Unusable("it numbers the rows")
+        raise Unusable("row numbers")
     whole = np.floor(present) == present
     if whole.all() and _IDENTIFIER.search(column.name) and len(present) >= FEWEST_NUMBERED:
         distinct = len(np.unique(present))
@@ -231,9 +231,9 @@ def _counts_rows(column: Column, excerpt: Excerpt) -> bool:
 
 
 def _is_numbering(present: AnyArray, n_filled: float) -> bool:
-    """All whole numbers of a range, each once, in any order; of rows that were drawn, some of them.
+    """Whether the values are all integers of a range, each once, in any order; or for a sample, some of them.
 
-    n numbers that are drawn from a range miss its ends by 2 / n of it, and hardly ever by ten times as much.
+    The range of n random numbers is on average smaller by 2 / n of the full range, and rarely by ten times as much.
     """
     n = len(present)
     missed = 0.0 if n == n_filled else 20 / n * n_filled
@@ -257,7 +257,7 @@ def _recognize_text(column: Column, n_present: int, most_categories: int) -> str
 
 
 def describe_columns(table: Table, plan: ColumnPlan) -> list[dict[str, Any]]:
-    """A row per column: its kind, features, missing cells, and what becomes of it."""
+    """One row per column: its kind, features, missing cells, and use."""
     n_features = {column.name: len(column.feature_names) for column in plan.columns}
     kinds, fates = plan.kinds, plan.fates
     return [

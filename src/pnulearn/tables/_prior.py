@@ -11,18 +11,18 @@ from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels
 from pnulearn._reader.table import Table
 from pnulearn.priors import PriorEstimate, resolve_prior
-from pnulearn.priors._resolve import beside_evidence, read_prior
+from pnulearn.priors._resolve import combine_evidence, read_prior
 from pnulearn.tables._notes import note
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt, learn_plan
 from pnulearn.tables._provenance import columns_without, find_origins, read_marks, read_weights
 
-WORDS = {"random": "random", "by_class": "chosen"}  # of answers in JSON
-FAR_APART = 5.0  # standard errors between what labels and unlabelled rows say: no random draw does that
+WORDS = {"random": "random", "by_class": "chosen"}  # values in JSON
+FAR_APART = 5.0  # standard errors between the estimates from labels and from unlabelled rows that exclude random labels
 
 
 def estimate_table_prior(table: Table, label: str, labels: Labels, options: TableOptions) -> dict[str, Any]:
-    """The prior of a table, whose method is `options.prior`, as plain values for `pnulearn prior`."""
+    """The prior of a table, estimated by the method `options.prior`, as plain values for `pnulearn prior`."""
     options.refuse_contradictions()
     said = options.sampling is not None or options.at_random is not None
     origins = find_origins(table, label, options.at_random, options.weights, options.drop, said=said)
@@ -53,7 +53,7 @@ def settle_prior(
     kinds: Mapping[str, str] | None = None,
     excerpt: Excerpt | None = None,
 ) -> PriorEstimate:
-    """A given prior as it is; otherwise one from the other columns, with a note that it was estimated."""
+    """The given prior, or an estimate from the other columns, with a note."""
     for name in drop:
         table.refuse_absent(name)
     if prior is not None and not isinstance(prior, str):
@@ -69,7 +69,7 @@ def settle_prior(
 
 
 def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
-    """The prior from rows that a column marks as labelled at random, and from nothing else."""
+    """The prior from rows that a column marks as labelled at random only."""
     return PriorEstimate.of_counts(_random_counts(table, at_random, labels))
 
 
@@ -96,7 +96,7 @@ def sampling_facts(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) 
     counted = PriorEstimate.of_counts(counts)
     if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
         return assumed
-    other = beside_evidence([counted], [estimate])
+    other = combine_evidence([counted], [estimate])
     note(
         [
             f'Labelled rows are assumed to be drawn by class (sampling="by_class"), which gives a prior of '

@@ -15,11 +15,11 @@ from pnulearn.tables._kinds import read_flags
 WEIGHTS = "holds weights of rows"
 MARKS = "marks rows labelled at random"
 DROPPED, LABEL = "by request", "the label"
-NAMED = (WEIGHTS, MARKS, DROPPED, LABEL)  # reasons to leave out a column that somebody named
+NAMED = (WEIGHTS, MARKS, DROPPED, LABEL)  # reasons for columns that the user named
 
 
 class Origins(NamedTuple):
-    """Columns about labels: which were drawn at random, how rows weigh, and all that are no features."""
+    """Columns about the labels: marks of random draws, weights, and all columns that are not features."""
 
     at_random: str | None
     weights: str | None
@@ -28,7 +28,7 @@ class Origins(NamedTuple):
 
 
 def export_names(label: str) -> tuple[str, str, str, str]:
-    """Names of the columns that an export has for a label.
+    """Names of the columns of an export of `pnulearn label`.
 
     >>> export_names("bought")
     ('bought', 'bought_origin', 'bought_at_random', 'bought_weight')
@@ -39,9 +39,9 @@ def export_names(label: str) -> tuple[str, str, str, str]:
 def find_origins(
     table: Table, label: str, at_random: str | None, weights: str | None, drop: Sequence[str], said: bool = False
 ) -> Origins:
-    """The columns that were named; if none was, those of an export, where the table has all of them.
+    """The columns that the user named; if none, those of an export if the table has all of them.
 
-    `said` is whether it was said otherwise how labels were drawn.
+    `said` is whether the user gave the sampling of the labels in another way.
     """
     _, origin, marks, weight = export_names(label)
     if at_random is None and weights is None and not said and {origin, marks, weight} <= set(table.names):
@@ -53,7 +53,7 @@ def find_origins(
 def columns_without(
     label: str | None, drop: Sequence[str], at_random: str | None = None, weights: str | None = None
 ) -> dict[str, str]:
-    """Columns that are no features, with the reasons."""
+    """Columns that are not features, with the reasons."""
     named = {at_random: MARKS, label: LABEL, weights: WEIGHTS}
     return dict.fromkeys(drop, DROPPED) | {name: reason for name, reason in named.items() if name is not None}
 
@@ -62,22 +62,21 @@ def read_weights(table: Table, name: str | None) -> AnyArray | None:
     """Weights of all rows; an empty cell means one."""
     if name is None:
         return None
-    column = table.numbers(name, "Weights are numbers from 0 on.")
+    column = table.numbers(name, "Weights must be numbers of at least 0.")
     weights = np.where(np.isnan(column.data), 1.0, column.data)
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
         row = int(bad[0])
         raise TableError(
-            f"Column {name!r} of {table.source} is to hold weights, numbers from 0 on; row {row + 1} holds "
-            f"{weights[row]:g}."
+            f"Column {name!r} of {table.source} must hold weights of at least 0; row {row + 1} holds {weights[row]:g}."
         )
     return weights
 
 
 def read_marks(table: Table, name: str, rows: AnyArray | slice, codes: AnyArray) -> AnyArray:
-    """True where the column says yes, for these rows, whose labels have these codes; an empty cell means no.
+    """True where the column says yes, for these rows with these class codes; an empty cell means no.
 
-    Other words are refused, and a column that marks no labelled row.
+    Raises an error for other words, and if the column marks no labelled row.
     """
     marked: AnyArray = marked_rows(table, name)[rows]
     if not (marked & (codes >= 0)).any():
@@ -86,11 +85,11 @@ def read_marks(table: Table, name: str, rows: AnyArray | slice, codes: AnyArray)
 
 
 def marked_rows(table: Table, name: str) -> AnyArray:
-    """True where the column says yes; other words than yes and no are refused."""
+    """True where the column says yes; raises an error for words other than yes and no."""
     values, strange = read_flags(table.column(name))
     if strange:
         raise TableError(
-            f"Column {name!r} of {table.source} is to say which rows were labelled at random, with yes and no or 1 and "
+            f"Column {name!r} of {table.source} must mark rows labelled at random with yes and no or 1 and "
             f"0; it holds {strange[0]!r}."
         )
     marked: AnyArray = values == 1

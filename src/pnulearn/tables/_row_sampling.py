@@ -16,16 +16,17 @@ from pnulearn._reader.columns import Cells
 from pnulearn._reader.table import Table
 from pnulearn.tables._plan import Excerpt
 
-MOST_ROWS = 50_000  # that the plan of columns is learnt from: a mean of so many is known to 1/200 of the spread
-MOST_CELLS = 5_000_000  # of wide tables: so many rows x columns
+# Rows to learn the column plan from; the standard error of a mean is then less than 1/200 of the standard deviation.
+MOST_ROWS = 50_000
+MOST_CELLS = 5_000_000  # limit of rows x columns for wide tables
 EVERY_KEY = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """Rows of a larger table in its order: cells, keys, names of their files and places there.
+    """A sample of rows of a larger table in its order: cells, keys, names of their files and positions in them.
 
-    `is_fair` marks those that were drawn from all rows alike; the others are further rows of rare groups.
+    `is_fair` marks the uniform sample of all rows; the others are additional rows of rare groups.
     """
 
     table: Table
@@ -36,19 +37,19 @@ class SampledRows:
     excerpt: Excerpt
 
     def take(self, rows: AnyArray) -> SampledRows:
-        """Some of the rows, in their order."""
+        """A subset of the rows, in their order."""
         table = Table(self.table.cells.take(rows), self.table.source, self.table.reading, self.table.fingerprint)
         excerpt = Excerpt(self.excerpt.numbers[rows], self.excerpt.n_rows)
         return SampledRows(table, self.keys[rows], self.names[rows], self.places[rows], self.is_fair[rows], excerpt)
 
     @property
     def fair(self) -> SampledRows:
-        """Those that were drawn from all rows alike."""
+        """The uniform sample of all rows."""
         return self.take(np.flatnonzero(self.is_fair))
 
 
 class RowSampler:
-    """Gathers a sample while batches go by: some of all rows, and of every group as many as a fit looks at."""
+    """Draws a sample over batches: a uniform sample of all rows, and as many rows of each group as a fit uses."""
 
     def __init__(self, seed: int):
         self.n_rows = 0
@@ -60,7 +61,7 @@ class RowSampler:
         self._reading = Cells()
 
     def add(self, table: Table, name: str, groups: AnyArray) -> None:
-        """The rows of a batch of the file `name`, each of a group."""
+        """Add the rows of a batch of the file `name`, with the group of each."""
         self._most = max(1, min(MOST_ROWS, MOST_CELLS // max(1, len(table.names))))
         self._reading = Cells(table.reading.missing, table.reading.decimal_comma or self._reading.decimal_comma)
         keys = position_keys(name, self._seed, table.start, table.n_rows)
@@ -104,5 +105,5 @@ class RowSampler:
 
 
 def _last_key(keys: AnyArray, most: int) -> np.uint64:
-    """The greatest key that is kept: the one number `most`, or any if there are no more."""
+    """The largest key to keep: the `most`-th smallest, or the maximum if there are fewer."""
     return EVERY_KEY if len(keys) <= most else np.uint64(np.partition(keys, most - 1)[most - 1])

@@ -19,9 +19,9 @@ from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._sensitivity import Narrowing
 from pnulearn.tables._model import TableModel
 
-HARDLY_ANY = 0.1  # of the rows that should be called so
-HARDLY_KNOWN = 0.3  # width of the prior's interval
-WIDE = 0.2  # interval of the error
+HARDLY_ANY = 0.1  # of the expected number of positive predictions
+HARDLY_KNOWN = 0.3  # width of the interval of the prior
+WIDE = 0.2  # width of the interval of the error
 EVEN, SURE = 0.5, 0.95
 N_RANDOM = 15
 CHECK_PRIOR = "Check the prior, pass a range such as prior=(0.1, 0.3), or leave it out."
@@ -55,7 +55,7 @@ class Concern:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a verdict for people: its name, its value with an interval, and what it means."""
+    """One number of a verdict as text: its name, its value with an interval, and its meaning."""
 
     name: str
     value: str
@@ -65,14 +65,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How good a model is, in words and in numbers.
+    """The quality of a model, as text and numbers.
 
     Parameters
     ----------
     headline : str
         The summary in one sentence.
     concerns : tuple of Concern
-        Reasons not to trust the model, the gravest first; the headline contains the first.
+        Reasons not to trust the model, the most severe first; the headline contains the first.
     quality : Quality or None
         Error, precision, recall and lift with intervals; None without held-out predictions.
     classes : tuple of str
@@ -89,16 +89,16 @@ class Verdict:
 
     @property
     def advice(self) -> str:
-        """What to do about the first concern, if there is one."""
+        """The remedy of the first concern, if there is one."""
         return self.concerns[0].remedy if self.concerns else ""
 
     @property
     def measures(self) -> list[Measure]:
-        """Error, yardstick, precision, recall, lift and prior for people, most important first."""
+        """Error, baseline, precision, recall, lift and prior as text, most important first."""
         return [] if self.quality is None else list(_measures(self.quality, self.classes, self.prior))
 
     def facts(self) -> dict[str, Any]:
-        """All of it as plain values, for programs."""
+        """The verdict as plain values, for programs."""
         concerns = [{"name": c.name, "what": c.what, "do": c.remedy, "grave": c.grave} for c in self.concerns]
         return {"headline": self.headline, "advice": self.advice or None, "concerns": concerns} | self._numbers()
 
@@ -122,14 +122,14 @@ class Verdict:
 
 
 def reach_verdict(model: TableModel, narrowing: Narrowing | None = None) -> Verdict:
-    """The verdict on a model fitted to a table, fresh or loaded.
+    """The verdict on a model fitted to a table.
 
     Parameters
     ----------
     model : TableModel
         The model.
     narrowing : Narrowing, optional
-        How far labels drawn at random would narrow the prior's interval, as `Fitted.narrow_prior` returns it.
+        Expected narrowing of the prior's interval by labels drawn at random, from `Fitted.narrow_prior`.
     """
     classes, prior = tuple(model.classes), model.classifier.prior_estimate_
     quality, concerns = None, []
@@ -170,10 +170,10 @@ def _concerns(
 ) -> Iterator[Concern]:
     shares = np.array([1 - prior.mean, prior.mean]) if len(classes) == 2 else prior.shares
     prior_remedy = _prior_remedy(classes, prior, narrowing)
-    more_labels = f"Label more rows (now {n_labels}), or add columns that have to do with it."
+    more_labels = f"Label more rows (now {n_labels}), or add informative columns."
     for name, called, share in zip(classes, quality.called, shares, strict=True):
         if called < HARDLY_ANY * share:
-            what = f"It calls {percent(called)} of the rows {name!r}, where about {percent(share)} should be."
+            what = f"It predicts {name!r} for {percent(called)} of the rows, but about {percent(share)} are expected."
             yield Concern("hardly_any", what, more_labels if prior.is_known else prior_remedy, grave=True)
     always = f"always answering {classes[quality.larger]!r}"
     remedy = more_labels if prior.is_known else prior_remedy
@@ -191,8 +191,8 @@ def _concerns(
         )
         yield Concern("prior_hardly_known", what, prior_remedy)
     if quality.error.high - quality.error.low > WIDE:
-        what = f"Its error is anything {_span(quality.error)}."
-        yield Concern("wide_interval", what, "Four times as many labels, drawn at random, would halve that.")
+        what = f"The interval of its error is wide: {_span(quality.error)}."
+        yield Concern("wide_interval", what, "Four times as many labels, drawn at random, would halve it.")
 
 
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
@@ -208,7 +208,7 @@ def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Nar
 
 
 def leakage_concerns(giveaways: Mapping[str, float]) -> Iterator[Concern]:
-    """Columns that are too good, as concerns."""
+    """Concerns about columns that leak the label."""
     for name, area in giveaways.items():
         what = f"Column {name!r} alone separates the labelled rows (AUC {area:.2f})."
         remedy = f"If it is filled in after the label is known, the model is worthless: pass drop=[{name!r}]."
@@ -216,15 +216,17 @@ def leakage_concerns(giveaways: Mapping[str, float]) -> Iterator[Concern]:
 
 
 def _measures(quality: Quality, classes: tuple[str, ...], prior: PriorEstimate) -> Iterator[Measure]:
-    always = f"answering {classes[quality.larger]!r} every time"
-    yield _share_measure("error", quality.error, "of new rows are decided wrongly")
+    always = f"always answering {classes[quality.larger]!r}"
+    yield _share_measure("error", quality.error, "of new rows are misclassified")
     yield _share_measure("yardstick", quality.yardstick, f"would be, {always}")
     for code in range(1, 2) if len(classes) == 2 else range(len(classes)):
         name, of = classes[code], "" if len(classes) == 2 else f" {classes[code]}"
-        yield _share_measure(f"precision{of}", quality.precision[code], f"of the rows that it calls {name!r} are so")
-        yield _share_measure(f"recall{of}", quality.recall[code], f"of all rows that are {name!r} are found")
+        yield _share_measure(
+            f"precision{of}", quality.precision[code], f"of the rows predicted as {name!r} are correct"
+        )
+        yield _share_measure(f"recall{of}", quality.recall[code], f"of all {name!r} rows are predicted as such")
         lift = quality.lift[code]
-        meaning = f"times as many {name!r} as among rows picked blindly"
+        meaning = f"times as many {name!r} as among rows drawn at random"
         yield Measure(f"lift{of}", f"{lift.value:.1f}", f"{lift.low:.1f} to {lift.high:.1f}", meaning)
     if len(classes) == 2:
         interval = "given" if prior.is_known else f"{percent(prior.low)} to {percent(prior.high)}"
@@ -242,7 +244,7 @@ def _span(found: Estimate) -> str:
 
 
 def percent(share: float) -> str:
-    """A share for people, with no more digits than they can use.
+    """A share in percent with few digits.
 
     >>> percent(0.1234), percent(0.0123), percent(0.00021), percent(1.0), percent(0.0)
     ('12 %', '1.2 %', '0.02 %', '100 %', '0 %')
