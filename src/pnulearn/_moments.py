@@ -308,11 +308,11 @@ def _refuse_not_finite(rows: AnyArray, design: Design, where: str, start: int) -
     row = int(bad[0])
     column = int(np.argmax(np.nan_to_num(np.abs(rows[:, row]), nan=np.inf)))
     title = repr(design.columns[column]) if design.columns else str(column)
-    found, advice = "missing", IMPUTE
+    found, advice = "missing value", IMPUTE
     if not np.isnan(rows[column, row]):
-        found = f"infinite or too large for {design.dtype}"
+        found = f"number that is infinite or too large for {design.dtype}"
         advice = "Rescale the column" + (", or pass dtype='float64'." if design.dtype == "float32" else ".")
-    raise ValueError(f"Row {start + row}, column {title} of {where} is {found}. {advice}")
+    raise ValueError(f"Row {start + row}, column {title} of {where} holds a {found}. {advice}")
 
 
 # Sums of outer products over blocks of rows.

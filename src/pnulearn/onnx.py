@@ -56,7 +56,7 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
     check_is_fitted(model)
     if not hasattr(model, "kernel"):
         raise TypeError(
-            f"A {type(model).__name__} cannot be exported to ONNX, only a PNUClassifier can: fit with `--learner pnu`."
+            f"A {type(model).__name__} cannot be exported to ONNX, only a PNUClassifier can: fit with learner='pnu'."
         )
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}.")

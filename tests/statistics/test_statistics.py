@@ -139,7 +139,7 @@ def test_trouble_in_a_row_is_named():
     X, y, _ = mixture(9000)
     design = design_for(X, columns=("a", "b", "c"), dtype="float32")
     X[8500, 1] = np.nan
-    with pytest.raises(ValueError, match=r"Row 8500, column 'b' of X is missing.*impute"):
+    with pytest.raises(ValueError, match=r"Row 8500, column 'b' of X holds a missing value.*impute"):
         PNUStatistics.of(design, X, y)
     X[8500, 1] = 1e300
     with pytest.raises(ValueError, match=r"Row 8500, column 'b' of X is infinite.*float64"):
