@@ -142,7 +142,7 @@ def test_trouble_in_a_row_is_named():
     with pytest.raises(ValueError, match=r"Row 8500, column 'b' of X holds a missing value.*impute"):
         PNUStatistics.of(design, X, y)
     X[8500, 1] = 1e300
-    with pytest.raises(ValueError, match=r"Row 8500, column 'b' of X is infinite.*float64"):
+    with pytest.raises(ValueError, match=r"Row 8500, column 'b' of X holds a number that is infinite.*float64"):
         PNUStatistics.of(design, X, y)
     with pytest.raises(ValueError, match="2 columns and 3 are expected"):
         PNUStatistics.of(design, X[:5, :2], y[:5])
