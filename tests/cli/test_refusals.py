@@ -124,7 +124,7 @@ def test_files_that_are_no_model_are_refused_with_a_reason(capsys, customers, fi
     assert "is not a pnulearn model file" in words()
     with bad.open("wb") as file:
         np.savez(file, x=np.zeros(3))
-    assert "an archive, but not a pnulearn model file" in words()
+    assert "is a zip archive, but not a pnulearn model file" in words()
     altered(model, bad, lambda header, _: header.update(version=99))
     assert "format version 99" in words()
     altered(model, bad, lambda header, _: header.update(format="other"))

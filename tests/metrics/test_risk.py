@@ -150,7 +150,7 @@ def test_a_missing_sample_leaves_the_risk_that_does_without(missing, risk):
         assert_allclose(estimate.value, empirical_risk(risk(PRIOR), "zero_one", scores))
         assert np.isfinite([estimate.stderr, estimate.low, estimate.high]).all()
     needed = 0.5 if missing == 1 else (-0.5 if missing == 0 else 0.5)
-    with pytest.raises(ValueError, match="rows, and there are none"):
+    with pytest.raises(ValueError, match="rows and found none"):
         estimate_risk(scores, PRIOR, needed)
 
 
