@@ -135,5 +135,5 @@ def test_no_member_is_a_pickle(tmp_path):
 def test_unfitted_and_foreign_things_are_refused(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         save(make_pipeline(StandardScaler(), PNUClassifier()), tmp_path / "m.pnu")
-    with pytest.raises(TypeError, match="no model"):
+    with pytest.raises(TypeError, match="is not a model"):
         save({"a": 1}, tmp_path / "m.pnu")

@@ -27,8 +27,8 @@ KINDS = {
 LEFT_OUT = {
     "customers": {"Kundennummer": "an identifier"},
     "tickets": {"ticket": "an identifier", "language": "the same value"},
-    "sensors": {"row": "it numbers", "vibration copy": "the same as column 'vibration'", "firmware": "the same value"},
-    "survey": {"respondent_id": "it numbers"},
+    "sensors": {"row": "row numbers", "vibration copy": "the same as column 'vibration'", "firmware": "the same value"},
+    "survey": {"respondent_id": "row numbers"},
 }
 
 

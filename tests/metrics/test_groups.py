@@ -60,7 +60,7 @@ def test_searches_pass_groups_on():
     cv, scoring = PNUStratifiedGroupKFold(3, random_state=0), make_pnu_scorer(prior=0.5)
     search = GridSearchCV(LabeledOnly(SVC()), {"classifier__C": [0.1, 1]}, cv=cv, scoring=scoring)
     assert np.isfinite(search.fit(X, y, groups=group).cv_results_["mean_test_score"]).all()
-    with pytest.raises(ValueError, match="take PNUStratifiedGroupKFold"):
+    with pytest.raises(ValueError, match="Use PNUStratifiedGroupKFold"):
         cross_val_score(LabeledOnly(SVC()), X, y, cv=PNUStratifiedKFold(3), scoring=scoring, groups=group)
     with pytest.raises(ValueError, match="needs groups"):
         cross_val_score(LabeledOnly(SVC()), X, y, cv=cv, scoring=scoring)
@@ -74,7 +74,7 @@ def test_a_fit_holds_groups_out_together():
     own = PNUClassifier(**{**options, "cv": PNUStratifiedGroupKFold(4, random_state=0)}).fit(X, y, groups=group)
     assert together.risk_.high - together.risk_.low >= 0.9 * (alone.risk_.high - alone.risk_.low)
     assert np.isfinite(own.risk_.value)
-    with pytest.raises(ValueError, match="take PNUStratifiedGroupKFold"):
+    with pytest.raises(ValueError, match="Use PNUStratifiedGroupKFold"):
         PNUClassifier(**{**options, "cv": PNUStratifiedKFold(3)}).fit(X, y, groups=group)
 
 

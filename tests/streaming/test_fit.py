@@ -298,7 +298,7 @@ def test_batches_of_the_wrong_kind_are_refused():
         (iter([]), "no rows"),
         (3, "Cannot read rows from int"),
         ((X, y[:-1]), "must agree"),
-        ((X.astype(complex), y), "numbers are needed"),
+        ((X.astype(complex), y), "must contain real numbers"),
         ((X[:, 0], y), "shape"),
     ]:
         with pytest.raises((ValueError, TypeError), match=words):
