@@ -25,6 +25,7 @@ from pnulearn.metrics._rates import (
 )
 from pnulearn.metrics._risk import estimate_risk, pnu_risk
 from pnulearn.metrics._scorer import make_pnu_scorer
+from pnulearn.metrics._share import ShareEstimate, pnu_mean, pnu_share
 from pnulearn.metrics._suspects import Suspects, suspicious_rows
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "LabelsNeeded",
     "Quality",
     "RiskEstimate",
+    "ShareEstimate",
     "Suspects",
     "compare",
     "compare_scores",
@@ -51,12 +53,14 @@ __all__ = [
     "pnu_confusion",
     "pnu_cost",
     "pnu_f1",
+    "pnu_mean",
     "pnu_precision",
     "pnu_precision_recall_curve",
     "pnu_recall",
     "pnu_reliability",
     "pnu_risk",
     "pnu_roc_curve",
+    "pnu_share",
     "pnu_specificity",
     "suspicious_rows",
 ]
