@@ -12,6 +12,7 @@ from pnulearn.metrics._curves import (
     pnu_roc_curve,
 )
 from pnulearn.metrics._estimate import Estimate, HelpedEstimate, RiskEstimate
+from pnulearn.metrics._judge import JudgeQuality, judge_quality
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_difference, labels_for_width
 from pnulearn.metrics._rates import (
     Quality,
@@ -34,6 +35,7 @@ __all__ = [
     "Curve",
     "Estimate",
     "HelpedEstimate",
+    "JudgeQuality",
     "LabelsNeeded",
     "Quality",
     "RiskEstimate",
@@ -44,6 +46,7 @@ __all__ = [
     "count_decisions",
     "estimate_risk",
     "judge_decisions",
+    "judge_quality",
     "labels_for_difference",
     "labels_for_width",
     "make_pnu_scorer",

@@ -273,7 +273,7 @@ def estimate_share(
     """The share from labels in given strata, and the influence of every row on it."""
     n_strata = int(strata.max()) + 1
     size = np.bincount(strata, weights=data.weight, minlength=n_strata) / data.weight.sum()
-    share, n, pull = _labels_of_strata(data, strata, n_strata)
+    share, n, pull = labels_of_strata(data, strata, n_strata)
     found = stratified_share(share * n, n, size, _effective_rows(data, share[strata]))
     value = min(float(size @ np.where(n > 0, share, found.strata_mean)), 1.0)
     estimate = conclude_share(value, found.mean, found.variance, len(data.rows), known, confidence)
@@ -286,7 +286,7 @@ def estimate_share(
     return estimate, influence
 
 
-def _labels_of_strata(data: LabeledRows, strata: IntArray, n_strata: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def labels_of_strata(data: LabeledRows, strata: IntArray, n_strata: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weighted share of positives and effective number of labels by stratum; influence of each label on its stratum."""
     share, n = np.zeros(n_strata), np.zeros(n_strata)
     stratum, weight = strata[data.rows], data.weight[data.rows] / data.chance
