@@ -210,6 +210,30 @@ def mover(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return float(down), float(up)
 
 
+def correlated_mover(one: float, other: float, correlation: float) -> float:
+    """MOVER for the difference of two correlated estimates: one end's distance from the two distances that face it.
+
+    Parameters
+    ----------
+    one : float
+        Distance of the first estimate to its own end.
+    other : float
+        Distance of the second estimate to the opposite end.
+    correlation : float
+        Correlation of the two estimates.
+
+    References
+    ----------
+    Zou and Donner (2008), Statistics in Medicine 27, equation 3. Newcombe (1998), Statistics in Medicine 17.
+
+    Examples
+    --------
+    >>> correlated_mover(3.0, 4.0, 0.0)
+    5.0
+    """
+    return float(np.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0)))
+
+
 def prior_distances(slope: float, prior: ClassPrior, confidence: float) -> tuple[float, float]:
     """Contribution of an uncertain class prior to an estimate that is linear in it, as distances for `mover`.
 

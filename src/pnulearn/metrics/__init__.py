@@ -13,7 +13,7 @@ from pnulearn.metrics._curves import (
 )
 from pnulearn.metrics._estimate import Estimate, HelpedEstimate, RiskEstimate
 from pnulearn.metrics._judge import JudgeQuality, judge_quality
-from pnulearn.metrics._planning import LabelsNeeded, labels_for_difference, labels_for_width
+from pnulearn.metrics._planning import LabelsNeeded, labels_for_difference, labels_for_share, labels_for_width
 from pnulearn.metrics._rates import (
     Quality,
     count_decisions,
@@ -27,6 +27,7 @@ from pnulearn.metrics._rates import (
 from pnulearn.metrics._risk import estimate_risk, pnu_risk
 from pnulearn.metrics._scorer import make_pnu_scorer
 from pnulearn.metrics._share import ShareEstimate, pnu_mean, pnu_share
+from pnulearn.metrics._share_comparison import ShareComparison, compare_shares
 from pnulearn.metrics._suspects import Suspects, suspicious_rows
 
 __all__ = [
@@ -39,15 +40,18 @@ __all__ = [
     "LabelsNeeded",
     "Quality",
     "RiskEstimate",
+    "ShareComparison",
     "ShareEstimate",
     "Suspects",
     "compare",
     "compare_scores",
+    "compare_shares",
     "count_decisions",
     "estimate_risk",
     "judge_decisions",
     "judge_quality",
     "labels_for_difference",
+    "labels_for_share",
     "labels_for_width",
     "make_pnu_scorer",
     "pnu_auc",

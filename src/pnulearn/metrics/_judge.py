@@ -184,8 +184,10 @@ def _judge(data: LabeledRows, positive: IntArray, confidence: float) -> JudgeQua
     best = _measure(np.array([called]), likely[[0]], likely[[1]])
     values = _measure(*draws)
     wrong = data.rows[positive[data.rows] != data.label]
-    found = {m: estimate_from_posterior(float(best[m][0]), values[m], probability, confidence) for m in MEASURES}
-    return JudgeQuality(**found, n_labels=len(data.rows), disagreements=wrong)
+    sensitivity, specificity, precision, agreement, kappa, bias = (
+        estimate_from_posterior(float(best[m][0]), values[m], probability, confidence) for m in MEASURES
+    )
+    return JudgeQuality(sensitivity, specificity, precision, agreement, kappa, bias, len(data.rows), wrong)
 
 
 def _posterior(

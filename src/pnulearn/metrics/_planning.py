@@ -12,9 +12,11 @@ import numpy as np
 from scipy.stats import binom
 
 from pnulearn._intervals.closed_forms import power_of_z_test
+from pnulearn._intervals.post_stratification import matched_beta_interval, stratified_share
 from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
 from pnulearn._numbers import read_count
 from pnulearn._problem.samples import Sampling, read_sampling
+from pnulearn.metrics._judge import JudgeQuality
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.theory import Psi
@@ -111,6 +113,63 @@ def labels_for_width(
         )
     text = f"{100 * confidence:g} % interval of the error no wider than {wish:g}"
     return _needed(n, float(class_prior.mean), sampling, expected(n), text)
+
+
+def labels_for_share(
+    width: float,
+    share: float,
+    *,
+    judge: tuple[float, float] | JudgeQuality | None = None,
+    n_rows: int | None = None,
+    confidence: float = 0.95,
+) -> LabelsNeeded:
+    """Random labels that `pnu_share` needs for an expected width (upper minus lower end) of the interval of the share.
+
+    Parameters
+    ----------
+    width : float
+        Desired width, e.g. 0.1.
+    share : float
+        Expected share of positives, e.g. the value of `pnu_share` on the labels so far.
+    judge : (float, float) or JudgeQuality, optional
+        Sensitivity and specificity of a judge whose verdicts are known for all rows: two numbers, or what
+        `judge_quality` found on the labels so far. Default: no judge.
+    n_rows : int, optional
+        Number of all rows, labelled or not. Default: unlimited.
+    confidence : float
+        Confidence level of the interval.
+
+    Examples
+    --------
+    >>> print(labels_for_share(0.1, 0.7))
+    95 % interval of the share no wider than 0.1: 321 labels drawn at random in all.
+    >>> print(labels_for_share(0.1, 0.7, judge=(0.9, 0.8)))
+    95 % interval of the share no wider than 0.1: 170 labels drawn at random in all.
+    """
+    wish, theta = read_share(width, "width"), read_share(share, "share")
+    read_share(confidence, "confidence")
+    rows = float("inf") if n_rows is None else float(read_count("n_rows", n_rows, 1))
+    size, positive = np.array([1.0]), np.array([theta])
+    if judge is not None:
+        rates = (judge.sensitivity.value, judge.specificity.value) if isinstance(judge, JudgeQuality) else judge
+        sensitivity, specificity = (float(np.clip(rate, 1e-6, 1 - 1e-6)) for rate in read_error_rates(rates, "judge"))
+        called = theta * sensitivity + (1 - theta) * (1 - specificity)
+        size = np.array([called, 1 - called])
+        positive = np.array([theta * sensitivity, theta * (1 - sensitivity)]) / size
+
+    def expected(n: int) -> float:
+        found = stratified_share(n * size * positive, n * size, size, rows)
+        low, high = matched_beta_interval(found.mean, found.variance, confidence)
+        return high - low
+
+    n = _first(lambda n: expected(n) <= wish) if expected(MOST_LABELS) <= wish else None
+    if n is None or n > rows:
+        raise ValueError(
+            f"No number of labels reaches a width of {wish:g} with {rows:g} rows: all of them give about "
+            f"{expected(int(min(rows, MOST_LABELS))):.3f}. Collect more rows, or accept a wider interval."
+        )
+    text = f"{100 * confidence:g} % interval of the share no wider than {wish:g}"
+    return _needed(n, theta, "random", expected(n), text)
 
 
 def expected_width(
@@ -227,8 +286,8 @@ def _needed(n: int, prior: float, sampling: Sampling, reached: float, wish: str)
     return LabelsNeeded(n, n, sampling, reached, wish)
 
 
-def read_error_rates(rates: Any) -> tuple[float, float]:
-    """Validated false negative rate and false positive rate."""
+def read_error_rates(rates: Any, name: str = "error_rates") -> tuple[float, float]:
+    """Two validated rates, such as the false negative rate and the false positive rate."""
     if np.shape(rates) != (2,) or not all(isinstance(rate, Real) and 0 < float(rate) < 1 for rate in rates):
-        raise ValueError(f"error_rates must be two shares strictly between 0 and 1, got {rates!r}.")
+        raise ValueError(f"{name} must be two shares strictly between 0 and 1, got {rates!r}.")
     return float(rates[0]), float(rates[1])

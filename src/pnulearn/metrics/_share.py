@@ -176,6 +176,32 @@ def pnu_share(
     >>> print(pnu_share(y, helper=verdict))
     0.6657 ± 0.0589, 95 % interval 0.5439 to 0.7740 (40 labels, worth 62)
     """
+    return share_with_influence(
+        y,
+        helper=helper,
+        sampling=sampling,
+        prior=prior,
+        groups=groups,
+        sample_weight=sample_weight,
+        confidence=confidence,
+        unlabeled=unlabeled,
+        pos_label=pos_label,
+    )[0]
+
+
+def share_with_influence(
+    y: ArrayLike,
+    *,
+    helper: Any = None,
+    sampling: ShareSampling | ArrayLike = "random",
+    prior: Any = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+    unlabeled: Any = None,
+    pos_label: Any = None,
+) -> tuple[ShareEstimate, FloatArray]:
+    """`pnu_share`, and the influence of every row on the estimate (zeros if labels were gathered by class)."""
     read_share(confidence, "confidence")
     labels = decode_labels(y, unlabeled, pos_label)
     refuse_more_than_two(labels.classes)
@@ -191,14 +217,14 @@ def pnu_share(
     if not len(rows):
         raise ValueError("y holds no labelled row with positive weight. Label some rows, at random if possible.")
     if helper is None:
-        return estimate_share(data, np.zeros(n_rows, dtype=int), known, confidence)[0]
+        return estimate_share(data, np.zeros(n_rows, dtype=int), known, confidence)
     columns = read_helpers(helper, n_rows)
     opinions = encode_helpers(columns, rows, data.label)
     if design == "by_class":
-        return _share_by_class(data, labels.codes, opinions, known, confidence)
+        return _share_by_class(data, labels.codes, opinions, known, confidence), np.zeros(n_rows)
     if design == "by_helper":
-        return estimate_share(data, _chosen_strata(opinions, data, columns), known, confidence)[0]
-    return best_share(data, opinions, known, confidence)[0]
+        return estimate_share(data, _chosen_strata(opinions, data, columns), known, confidence)
+    return best_share(data, opinions, known, confidence)
 
 
 def best_share(
