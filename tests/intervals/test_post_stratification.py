@@ -47,21 +47,24 @@ def test_the_mixture_posterior_agrees_with_simulated_data():
     theta, p, q = rng.beta(0.5, 0.5, 400_000), rng.beta(45.5, 5.5, 400_000), rng.beta(10.5, 40.5, 400_000)
     seen = rng.binomial(1000, theta * p + (1 - theta) * q)
     kept = theta[np.abs(seen - 600) <= 3]
-    mass = mixture_mass(np.array([5.0, 45.0]), np.array([40.0, 10.0]), np.array([400.0, 600.0]))
+    mass, best = mixture_mass(np.array([5.0, 45.0]), np.array([40.0, 10.0]), np.array([400.0, 600.0]))
+    assert best == pytest.approx((0.6 - 0.2) / (0.9 - 0.2), abs=0.001)
     assert float(mass @ GRID) == pytest.approx(kept.mean(), abs=0.015)
     assert_allclose(mass_quantiles(mass, [0.05, 0.95]), np.quantile(kept, [0.05, 0.95]), atol=0.03)
 
 
 def test_cells_that_do_not_tell_the_classes_apart_say_nothing():
     even = np.array([50.0, 50.0])
-    low, high = mass_quantiles(mixture_mass(even, even, 10 * even), [0.05, 0.95])
+    low, high = mass_quantiles(mixture_mass(even, even, 10 * even)[0], [0.05, 0.95])
     assert low < 0.05
     assert high > 0.95
-    assert_allclose(mixture_mass(np.array([9.0]), np.array([9.0]), np.array([9.0])), 1 / len(GRID))
+    assert_allclose(mixture_mass(np.array([9.0]), np.array([9.0]), np.array([9.0]))[0], 1 / len(GRID))
 
 
 def test_more_cells_agree_with_merged_ones_that_hold_the_same_evidence():
     """Splitting a cell at random adds nothing."""
-    two = mixture_mass(np.array([20.0, 180.0]), np.array([160.0, 40.0]), np.array([900.0, 1100.0]))
-    three = mixture_mass(np.array([20.0, 90.0, 90.0]), np.array([160.0, 20.0, 20.0]), np.array([900.0, 550.0, 550.0]))
+    two, _ = mixture_mass(np.array([20.0, 180.0]), np.array([160.0, 40.0]), np.array([900.0, 1100.0]))
+    three, _ = mixture_mass(
+        np.array([20.0, 90.0, 90.0]), np.array([160.0, 20.0, 20.0]), np.array([900.0, 550.0, 550.0])
+    )
     assert float(two @ GRID) == pytest.approx(float(three @ GRID), abs=0.01)

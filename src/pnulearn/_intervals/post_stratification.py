@@ -91,7 +91,7 @@ def matched_beta_interval(mean: float, variance: float, confidence: float) -> tu
     return float(low), float(high)
 
 
-def mixture_mass(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> AnyArray:
+def mixture_mass(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> tuple[AnyArray, float]:
     """Posterior of the class share θ on `GRID`, from counts of cells in labels gathered by class and in U.
 
     Parameters
@@ -103,13 +103,19 @@ def mixture_mass(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) ->
     unlabeled : array (cells,)
         Unlabelled rows of every cell.
 
+    Returns
+    -------
+    (array, float)
+        Masses of the points of `GRID`, and the point that agrees best with the counts: the minimum of dᵀ S⁻¹ d, which
+        for two cells is the estimate of Rogan and Gladen.
+
     Notes
     -----
     The shares u, p, q of the cells in U, P and N satisfy E[u − θ p − (1 − θ) q] = 0. Their covariance for given θ is
     the sum of three multinomial ones, so the normal likelihood of θ is exp(−½ dᵀ S⁻¹ d) / √|S|. With two cells this is
-    Fieller's method for the estimator of Rogan and Gladen. Cells that do not tell the classes apart give a flat
-    posterior instead of a wrong one. Assumes that the distribution of cells within a class is the same in the labelled
-    rows and in U.
+    Fieller's method for the estimator of Rogan and Gladen. Pseudo-observations enter S alone. Cells that do not tell
+    the classes apart give a flat posterior instead of a wrong one. Assumes that the distribution of cells within a
+    class is the same in the labelled rows and in U.
 
     References
     ----------
@@ -118,23 +124,24 @@ def mixture_mass(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) ->
 
     Examples
     --------
-    >>> mass = mixture_mass(np.array([5.0, 45.0]), np.array([40.0, 10.0]), np.array([900.0, 1100.0]))
-    >>> round(float(mass @ GRID), 2)  # (0.55 - 0.2) / (0.9 - 0.2)
-    0.5
+    >>> mass, best = mixture_mass(np.array([5.0, 45.0]), np.array([40.0, 10.0]), np.array([900.0, 1100.0]))
+    >>> round(float(mass @ GRID), 2), round(best, 3)  # (0.55 - 0.2) / (0.9 - 0.2)
+    (0.5, 0.5)
     """
     kept = (positive + negative + unlabeled) > 0
     if kept.sum() < 2:
-        return jeffreys_mass()
+        return jeffreys_mass(), 0.5
     a = min(MOST_PSEUDO_ROWS, ALL_PSEUDO_ROWS / kept.sum())
     shares, parts = [], []
     for counts in (positive[kept], negative[kept], unlabeled[kept]):
         smooth = counts + a
         share = smooth / smooth.sum()
-        shares.append(share[1:])  # one cell follows from the others
+        shares.append((counts / counts.sum())[1:])  # one cell follows from the others
         parts.append((np.diag(share) - np.outer(share, share))[1:, 1:] / smooth.sum())
     theta = GRID[:, None, None]
     covariance = theta**2 * parts[0] + (1 - theta) ** 2 * parts[1] + parts[2]
     gap = shares[2] - GRID[:, None] * shares[0] - (1 - GRID[:, None]) * shares[1]
     solved = np.linalg.solve(covariance, gap[..., None])[..., 0]
     _, logdet = np.linalg.slogdet(covariance)
-    return normalize(-0.5 * np.sum(gap * solved, axis=1) - 0.5 * logdet)
+    distance = np.sum(gap * solved, axis=1)
+    return normalize(-0.5 * distance - 0.5 * logdet), float(GRID[np.argmin(distance)])

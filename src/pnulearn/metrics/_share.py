@@ -411,7 +411,7 @@ def conclude_share(
 
 def share_of_prior(found: PriorEstimate, n_labels: int, confidence: float) -> ShareEstimate:
     """An estimate from a distribution of the share."""
-    value, variance = float(found.mean), found.spread**2
+    value, variance = float(found.value), found.spread**2
     low, high = found.within(confidence)
     worth = max(value * (1 - value) / variance - 2, 0.0)
     return ShareEstimate(value, found.spread, float(low), float(high), n_labels, worth, confidence=confidence)
@@ -433,7 +433,8 @@ def _share_by_class(
     if strata is None:
         strata = score_ranges(opinions, data.rows, data.label, data.weight)
     counts = [_effective_counts(strata, data.weight, group) for group in (positive, negative, rest)]
-    found = PriorEstimate.of_mass(mixture_mass(*counts), "helper")
+    mass, best = mixture_mass(*counts)
+    found = PriorEstimate(best, "helper", best, mass=mass)
     return share_of_prior(found if known is None else found.combine(known), len(data.rows), confidence)
 
 

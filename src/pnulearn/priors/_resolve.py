@@ -15,7 +15,9 @@ from sklearn.base import clone
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import distribution_mass
 from pnulearn._parameters import parameters
+from pnulearn._problem.labels import UNLABELED
 from pnulearn.priors._bbe import BBEPrior
+from pnulearn.priors._cells import cell_prior
 from pnulearn.priors._dedpul import DEDPULPrior
 from pnulearn.priors._em import EMPrior
 from pnulearn.priors._energy import EnergyPrior
@@ -127,7 +129,11 @@ def _from_mapping(prior: Mapping[Any, Any], names: list[Any]) -> AnyArray:
 
 @parameters
 class AutoPrior(PriorEstimator):
-    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about its assumption."""
+    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about its assumption.
+
+    Two classes whose rows take few distinct values (verdicts, grades, a few categories) are compared by the shares of
+    these values in P, N and U, without a model.
+    """
 
     needs_every_class = False
     method = "auto"
@@ -140,6 +146,10 @@ class AutoPrior(PriorEstimator):
             options["n_bootstrap"] = self.n_bootstrap
         present = np.unique(codes if weight is None else codes[weight > 0])
         if n_classes > 2 or {0, 1} <= set(present.tolist()):
+            if n_classes == 2 and UNLABELED in present and self.n_bootstrap != 0:
+                found = cell_prior(X, codes, weight, self.confidence)
+                if found is not None:
+                    return found
             return ScorePrior(**options).estimate(X, codes, weight, n_classes)
         warnings.warn(
             "One class has no labelled rows, so the prior is estimated from the other one and U. This assumes that "
