@@ -233,7 +233,7 @@ def best_share(
     """The share with the helper, and the influence of every row.
 
     Few different predictions give strata; many, as of scores or several helpers, a regression. Strata are used whatever
-    the labels say: taking the narrower interval of two would cover less (88 % instead of 93 % in the worst case).
+    the labels say: taking the narrower interval of two would cover less (90 % instead of 93 % in the worst case).
     """
     strata = few_cells(opinions, data.rows)
     if strata is None and data.label.min() < data.label.max():
