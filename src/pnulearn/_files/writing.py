@@ -36,7 +36,7 @@ def is_still_at(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
     """Whether the path still refers to this open file, which may have been moved or deleted."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 

@@ -320,6 +320,10 @@ class Labeler:
         """Close the journal."""
         self._session.close()
 
+    def check_journal(self) -> None:
+        """Raise `JournalError` if the journal was moved, deleted, replaced or changed by another program."""
+        self._session.check_journal()
+
     # ---- inside
 
     def _is_due(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pnulearn._extras import import_extra
 from pnulearn.labeling._cells import RowReader, find_picture, picture_type
+from pnulearn.labeling._journal import JournalLostError
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.labeling._page_state import PageState, Refresher
 from pnulearn.labeling._session import AlreadyAnsweredError
@@ -72,7 +73,8 @@ class LabelingApp:
 
     def __init__(self, labeler: Labeler, reader: RowReader, title: str, label: str, token: str | None = None) -> None:
         self.labeler, self.reader = labeler, reader
-        self.refresher = Refresher(labeler)
+        self.refresher = Refresher(labeler, self._lose)
+        self.loss: JournalLostError | None = None
         self.state = PageState(labeler, reader, self.refresher, title, label)
         self.token = token or secrets.token_urlsafe(24)
         self.hosts: set[str] = set()
@@ -100,7 +102,7 @@ class LabelingApp:
         return f"http://{HOST}:{port}/{self.token}/"
 
     def serve(self, listener: socket.socket) -> None:
-        """Answer until the process is interrupted.
+        """Answer until the process is interrupted; raises `JournalError` if the journal was moved or replaced.
 
         Parameters
         ----------
@@ -115,11 +117,18 @@ class LabelingApp:
         finally:
             self.refresher.stop()
             self.labeler.close()
+        if self.loss is not None:
+            raise self.loss
 
     def stop(self) -> None:
         """End `serve`, which runs in another thread."""
         if self._server is not None:
             self._server.should_exit = True
+
+    def _lose(self, error: JournalLostError) -> None:
+        """End `serve`: nothing can be kept any more."""
+        self.loss = error
+        self.stop()
 
     def _check(self, request: Request) -> None:
         """Only pages that this server sent may ask, not other sites and not other users who guess."""
@@ -158,6 +167,9 @@ class LabelingApp:
             return _refusal(refused)
         except AlreadyAnsweredError as error:
             return _refusal(Refused(409, str(error)))
+        except JournalLostError as error:
+            self._lose(error)
+            return _refusal(Refused(410, f"{error} This answer was not kept, and labelling has ended."))
         except ValueError as error:
             return _refusal(Refused(400, str(error)))
         except OSError as error:  # a full disk: the answer is not kept, and the page must say so
