@@ -152,7 +152,7 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
     import webbrowser
 
     from pnulearn.labeling._cells import RowReader
-    from pnulearn.labeling._server import LabelingApp, listen
+    from pnulearn.labeling._server import LabelingApp, listen, redirect_page
 
     app = LabelingApp(labeler, RowReader(task.table, {task.label}, file.absolute().parent), file.name, task.label)
     listener = listen(port)
@@ -160,9 +160,9 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
     if labeler.n_answers:
         remark(f"Going on after {labeler.n_answers} answers.")
     remark(f"The page is at {address} (Ctrl-C ends it; labels are kept as they are given).")
-    if open_browser:
-        webbrowser.open(address)
-    with suppress(KeyboardInterrupt):
+    with redirect_page(address) as page, suppress(KeyboardInterrupt):
+        if open_browser:
+            webbrowser.open(page)
         app.serve(listener)
     show_facts(standing_facts(labeler), json)
 

@@ -80,6 +80,7 @@ class Refresher:
 RESERVED = {"s", "u", "d"}  # skip, undo, don't know
 MOST_POINTS = 300  # of the curve
 LONGEST_NAME = 80
+MOST_WHOLE = 2**53  # of a number in a request: larger ones are no number of a draw, a class or a share
 
 
 class PageState:
@@ -210,7 +211,10 @@ class PageState:
         raw : bytes
             JSON.
         """
-        asked = json.loads(raw or b"{}")
+        try:
+            asked = json.loads(raw or b"{}")
+        except (ValueError, RecursionError):
+            raise ValueError("A request is a JSON object, and this one cannot be read.") from None
         if not isinstance(asked, dict):
             raise ValueError("A request is a JSON object.")
         return asked
@@ -252,21 +256,21 @@ def choose_keys(names: list[str]) -> list[list[str]]:
 
 def _who(asked: dict[str, Any]) -> str:
     who = asked.get("who")
-    if not isinstance(who, str) or not 0 < len(who) <= LONGEST_NAME:
+    if not isinstance(who, str) or not 0 < len(who) <= LONGEST_NAME or not who.isprintable():
         raise ValueError("A request says who asks.")
     return who
 
 
 def _whole(asked: dict[str, Any], name: str) -> int:
     value = asked.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= MOST_WHOLE:
         raise ValueError(f"{name} is a whole number.")
     return value
 
 
 def _number(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise ValueError(f"A number is needed, got {value!r}.")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MOST_WHOLE:
+        raise ValueError(f"A number is needed, got {str(value)[:LONGEST_NAME]!r}.")
     return float(value)
 
 
