@@ -102,7 +102,8 @@ def test_the_token_is_in_no_arguments_of_a_process(tmp_path, start_labeling, mon
     browser, seen = tmp_path / "browser", tmp_path / "seen"
     page = (
         "import os, sys; p = sys.argv[1].removeprefix('file://'); "
-        "modes = [oct(os.stat(q).st_mode) for q in (p, os.path.dirname(p))]; print(sys.argv[1:], *modes, open(p).read())"
+        "modes = [oct(os.stat(q).st_mode) for q in (p, os.path.dirname(p))]; "
+        "print(sys.argv[1:], *modes, open(p).read())"
     )
     browser.write_text(f'#!/bin/sh\n{sys.executable} -c "{page}" "$1" > {seen}.part && mv {seen}.part {seen}\n')
     browser.chmod(0o700)
