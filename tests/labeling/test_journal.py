@@ -102,7 +102,7 @@ def test_the_command_refuses_inputs_and_exports_as_journals(tmp_path, capsys):
     assert other.read_text() == "note"
     label(tmp_path / "j", 1)
     assert run([*asked, "--export", str(tmp_path / "j")]) in (1, 2)
-    assert "holds a journal, not a table" in " ".join(capsys.readouterr().err.replace("│", "").split())
+    assert "contains a journal, not a table" in " ".join(capsys.readouterr().err.replace("│", "").split())
 
 
 def test_opening_changes_nothing_and_the_first_line_written_cuts_a_torn_one(tmp_path):
