@@ -45,9 +45,11 @@ test-all: $(STAMP)
 test-random: $(STAMP)
 	for seed in 1 2 3; do PNULEARN_ORDER=$$seed $(PY) -m pytest -n 2 --dist loadfile -m "not thorough" || exit 1; done
 
-# Commands that are killed 100 times at random moments and run again; the summary is results/soak.md.
+# Commands that are killed 100 times at random moments and run again; the summary is results/soak.md. Then 1,000 faults
+# of disk and process while rows are labelled (results/journal.md).
 soak: $(STAMP)
 	$(PY) -m tests.soak.kills
+	$(PY) -m tests.soak.journal
 
 # Small changes of the core that some test has to notice; the summary is results/mutants.md.
 mutants: $(STAMP)

@@ -7,8 +7,15 @@ from importlib.util import find_spec
 
 
 def main() -> None:
-    """Run the command line; without the extra `cli` only the demonstration."""
-    arguments = sys.argv[1:]
+    """Run the command line; Ctrl-C ends it without a traceback, also while modules are being imported."""
+    try:
+        _main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _main(arguments: list[str]) -> None:
+    """Without the extra `cli` there is only the demonstration."""
     if find_spec("typer") and find_spec("rich"):
         from pnulearn.cli import run
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import HEADING, parameters
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._reader.batches import Batches
 from pnulearn._reader.frames import open_data, with_labels
 from pnulearn._reader.table import Table
@@ -267,6 +268,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
 
     def _open(self, X: Any, y: Any = None) -> tuple[Table | Batches, str]:
         """The table and the name of its column of labels."""
+        refuse_misaligned(X=X, y=y)
         data = open_data(X, self.reading, self.large)
         if y is None or isinstance(y, str):
             return data, y or ""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._extras import import_extra
 from pnulearn._html import show_facts
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_width, read_error_rates
 from pnulearn.metrics._scorer import decode_for
@@ -265,6 +266,7 @@ def advise_for(model: Any, X: Any, y: ArrayLike, *, prior: Any, unlabeled: Any =
     pos_label : object, optional
         The positive class, by default the greater label.
     """
+    refuse_misaligned(X=X, y=y)
     labels = decode_for([model], y, unlabeled, pos_label)
     predicted = np.asarray(model.predict(X))
     check_consistent_length(predicted, labels.codes)

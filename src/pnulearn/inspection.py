@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import borrowed_variance, t_half_width, welch_freedom
 from pnulearn._numbers import read_count
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import as_array, read_foreign, read_random_state
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn.metrics._comparison import shared_mix
@@ -249,6 +250,7 @@ def column_importance(
     refuse_unfitted(model)
     if cv is not None and (isinstance(cv, str) or not hasattr(cv, "split")):
         raise TypeError(f"cv must be a splitter such as PNUStratifiedKFold(5, train_on_unlabeled=True), got {cv!r}.")
+    refuse_misaligned(X=X, y=y)
     labels = _read_labels(model, y, unlabeled, pos_label)
     if not len(labels.labeled):
         raise ValueError("y has no labelled row, so the increase of the error cannot be estimated.")

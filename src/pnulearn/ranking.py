@@ -22,6 +22,7 @@ from pnulearn._learning.selection import SearchTable, average_weights, best_cand
 from pnulearn._machine import one_blas_thread
 from pnulearn._numbers import read_numbers
 from pnulearn._parameters import parameters
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.inputs import LARGEST, SMALLEST, read_random_state
 from pnulearn._problem.labels import decode_labels
@@ -502,6 +503,7 @@ class PNURanker(PartiallyLabeledClassifier):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
         scores, known = self.decision_function(X), labels.labeled

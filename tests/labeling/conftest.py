@@ -45,6 +45,9 @@ class Client:
     def post(self, path, body, kind="application/json"):
         return self._ask("POST", path, None, json.dumps(body), {"Content-Type": kind})
 
+    def post_raw(self, path, body):
+        return self._ask("POST", path, None, body, {"Content-Type": "application/json"})
+
     def _ask(self, method, path, token, body, headers):
         connection = HTTPConnection(self.host, timeout=60)
         connection.request(method, f"/{token or self.token}/{path}", body, headers)

@@ -205,9 +205,11 @@ def test_journals_of_the_last_version_are_read(blobs, tmp_path):
     labeler.close()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     old = [{**line, "predicted": [0.4, 0.6], "expected": []} if line["event"] == "draw" else line for line in lines]
+    old.append({"event": "standing", "n_labels": 3, "error": [0.3, 0.1, 0.8, 3.0]})
     path.write_text("".join(json.dumps(line) + "\n" for line in old))
     again = Labeler(X, classes=NAMES, journal=path, refit_every=0)
     assert again.draws == labeler.draws
+    assert [(past.n_labels, past.error.high) for past in again.history] == [(3, 0.8)]
     again.close()
 
 

@@ -1,6 +1,11 @@
 """Who may ask the page's server what."""
 
 import base64
+import signal
+import sys
+import time
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from tests.labeling.conftest import Client, make_app, write_table
@@ -60,6 +65,11 @@ def test_every_page_forbids_what_it_does_not_need(client):
         ("set", {"who": "a", "mixture": {"random": 0, "margin": 1}}, 400),
         ("set", {"who": "a", "mixture": {"random": "x"}}, 400),
         ("next", {"who": "a", "more": "x" * 20_000}, 413),
+        ("next", {"who": "\ud800"}, 400),
+        ("set", {"who": "a", "goal": 10**400}, 400),
+        ("set", {"who": "a", "mixture": {"random": 10**400}}, 400),
+        ("answer", {"who": "a", "draw": 10**400, "do": "skip"}, 400),
+        ("answer", {"who": "a", "draw": 0, "do": "label", "label": -(10**400)}, 400),
     ],
 )
 def test_requests_that_mean_nothing_are_refused_in_words(client, path, body, status):
@@ -67,6 +77,52 @@ def test_requests_that_mean_nothing_are_refused_in_words(client, path, body, sta
     answer = client.post(f"api/{path}", body)
     assert answer.status == status
     assert answer.json()["trouble"]
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 9_000, '{"a":' * 1_500, "1" * 9_000, '{"goal": 1e999}', '{"goal": NaN}', "{", "\xff"]
+)
+def test_json_that_is_deep_huge_or_broken_is_refused_in_words(client, body):
+    for path in ("next", "answer", "set", "undo"):
+        answer = client.post_raw(f"api/{path}", body.encode("latin-1"))
+        assert answer.status == 400
+        assert answer.json()["trouble"]
+    assert client.post("api/next", {"who": "a"}).status == 200
+
+
+@pytest.mark.parametrize("place", ["9" * 5_000 + "/0", "0/" + "9" * 5_000, "-1/0", "0/-1", "x/0", "1e3/0", "²/0"])
+def test_pictures_of_no_row_are_not_found(client, place):
+    assert client.get("picture/" + quote(place)).status == 404
+
+
+@pytest.mark.thorough
+def test_the_token_is_in_no_arguments_of_a_process(tmp_path, start_labeling, monkeypatch):
+    """A browser that writes down its arguments, and what it finds behind them."""
+    write_table(tmp_path / "table.csv", n_rows=20)
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    page = (
+        "import os, sys; p = sys.argv[1].removeprefix('file://'); "
+        "modes = [oct(os.stat(q).st_mode) for q in (p, os.path.dirname(p))]; "
+        "print(sys.argv[1:], *modes, open(p).read())"
+    )
+    browser.write_text(f'#!/bin/sh\n{sys.executable} -c "{page}" "$1" > {seen}.part && mv {seen}.part {seen}\n')
+    browser.chmod(0o700)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    process = start_labeling(tmp_path / "table.csv", "--open")
+    token = Client(process.address).token
+    assert Client(process.address).get("api/progress").status == 200
+    while not seen.exists():
+        assert process.process.poll() is None
+        time.sleep(0.05)
+    arguments, _, page = seen.read_text().partition("]")
+    assert "file://" in arguments
+    assert token not in arguments
+    assert page.split()[:2] == ["0o100600", "0o40700"]
+    assert f"url={process.address}" in page
+    assert token not in Path(f"/proc/{process.process.pid}/cmdline").read_text() if sys.platform == "linux" else True
+    process.process.send_signal(signal.SIGINT)
+    assert process.process.wait(timeout=60) == 0
+    assert not Path(arguments.partition("file://")[2].rstrip("'")).exists()
 
 
 def test_an_answer_is_kept_before_the_next_row_is_shown(tmp_path, serve):

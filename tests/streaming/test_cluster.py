@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -261,3 +262,30 @@ def test_workers_that_all_leave_mid_run_are_missed(mortal_client, source, design
     cluster.scale(0)
     with pytest.raises(ClusterError, match="no workers for 1 s"):
         list(results)
+
+
+def test_a_partition_without_a_column_is_named(client):
+    frame = dask_frame.from_pandas(table(X, Y).to_pandas(), npartitions=4)
+    broken = frame.map_partitions(_lose_column, meta=frame._meta, enforce_metadata=False)
+    with pytest.raises(ValueError, match=r"A partition of the Dask data lacks a column .*'b'.*not in index"):
+        fit_files(PNUClassifier(prior=0.4, **SMALL), broken, target="label", client=client)
+
+
+def _lose_column(part):
+    return part.drop(columns="b")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("what", ["client", "cluster"])
+def test_a_client_or_cluster_that_is_closed_mid_run_is_an_error_in_words(source, design, what):
+    with two_workers() as client:
+        closing = threading.Timer(1.0, client.close if what == "client" else client.cluster.close)
+        closing.start()
+        with pytest.raises(ClusterError, match=r"closed during the work on|no workers for 5 s"):
+            list(OnCluster(client, no_workers_seconds=5.0)(_slow, source.parts))
+        closing.join()
+
+
+def _slow(part):
+    time.sleep(2.0)
+    return part.name

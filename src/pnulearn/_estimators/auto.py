@@ -29,6 +29,7 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.result import count_held_out, doubt_prior, estimate_model_risk, held_out_risk
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
@@ -197,6 +198,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         at_random : array of bool (rows,), optional
             True for labelled rows that were drawn at random from the population, if the others were drawn by class.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random)
         names = _read_names(self.learners)
         check_cv(self.cv, AUTO)
         if not isinstance(self.pnu, PNUClassifier | None):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pnulearn._arrays import AnyArray
 from pnulearn._html import show_facts
 from pnulearn._kernels.registry import KERNELS
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import read_features, read_weights
 from pnulearn._problem.labels import Labels, decode_labels
 from pnulearn._problem.samples import Samples, Sampling
@@ -69,6 +70,7 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_problem(self, X: Any, y: ArrayLike | Labels, sample_weight: ArrayLike | None = None) -> Samples:
         """Validated rows, codes and weights. Sets `classes_`."""
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         X = read_features(self, X, reset=True)
         labels = decode_labels(y, self.unlabeled, self.pos_label)
         check_consistent_length(X, labels.codes)
@@ -112,6 +114,7 @@ class PartiallyLabeledClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         check_is_fitted(self)
         return labeled_accuracy(decode_labels(y, self.unlabeled, classes=self.classes_), self.predict(X), sample_weight)
 
@@ -137,6 +140,7 @@ def read_held_out(
     reader: PartiallyLabeledClassifier, X_val: Any, y_val: ArrayLike | None, sampling: Sampling
 ) -> Samples | None:
     """The validation set that replaces cross-validation, or None. `reader` has already validated the training rows."""
+    refuse_misaligned(X_val=X_val, y_val=y_val)
     if X_val is None and y_val is None:
         return None
     if X_val is None or y_val is None:

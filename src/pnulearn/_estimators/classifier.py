@@ -21,6 +21,7 @@ from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.result import FitResult
 from pnulearn._learning.settings import Settings, refuse_ranks_in_one_pass
 from pnulearn._moments import PNUStatistics
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_mask
 from pnulearn._problem.labels import Labels
@@ -231,6 +232,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         y_val : like y, optional
             Labels of the validation set, any of which may be missing.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random, groups=groups)
         settings = Settings.of(self.get_params(deep=False))
         reader = self._blank()  # so that a fit that fails leaves this classifier unchanged
         samples = reader._read_problem(X, y, sample_weight)
@@ -260,6 +262,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         classes : array, optional
             All labels that can occur in any batch; needed by the first call.
         """
+        refuse_misaligned(X=X, y=y)
         known: PNUStatistics | None = vars(self).get("_statistics")
         settings = Settings.of(self.get_params(deep=False), None if known is None else known.design.seed)
         settings.refuse_beyond_one_pass()

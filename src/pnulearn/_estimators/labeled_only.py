@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pnulearn._arrays import AnyArray
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import explained, read_foreign, read_weights, refuse_no_classifier
 from pnulearn._problem.labels import decode_labels
 
@@ -72,6 +73,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         **fit_params : object
             Passed to the classifier's `fit`. Arrays with one value per row are restricted to the labelled rows.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         refuse_no_classifier(self.classifier)
         labels = decode_labels(y, self.unlabeled)
         if sample_weight is not None:
@@ -149,6 +151,7 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
         rows = labels.labeled

@@ -19,6 +19,7 @@ from pnulearn._estimators.base import labeled_accuracy
 from pnulearn._estimators.labeled_only import of_rows
 from pnulearn._learning.calibration import PENALTY
 from pnulearn._learning.result import held_out_risk
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import assign_folds, check_cv, own_splits
 from pnulearn._problem.inputs import (
     explained,
@@ -279,6 +280,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         **fit_params : object
             Passed to the estimator's `fit`. Arrays with one value per row are restricted to the rows of each fit.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random)
         refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
         sampling = read_sampling(self.sampling)
@@ -374,6 +376,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         check_is_fitted(self)
         labels = decode_labels(y, self.unlabeled, classes=self.classes_)
         return labeled_accuracy(labels, np.asarray(self.predict(X)), sample_weight)

@@ -17,7 +17,8 @@ from pnulearn._files.refusals import ModelFileError
 # Kinds of files that this package writes.
 
 EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "predictions", "an ONNX model"
-STATISTICS, CHECKPOINT, OTHER = "statistics", "a checkpoint", "something else"
+STATISTICS, CHECKPOINT, JOURNAL, OTHER = "statistics", "a checkpoint", "a journal", "something else"
+JOURNAL_HEAD = b'{"event": "start", "version": '
 ARCHIVES = {
     "PNUClassifier": MODEL,
     "PNUNetClassifier": MODEL,
@@ -41,6 +42,8 @@ def recognise(path: str | os.PathLike[str]) -> str:
         return REPORT
     if head.startswith(b"\x08") and b"\x12\x08pnulearn" in head[:64]:
         return ONNX
+    if head.startswith(JOURNAL_HEAD):
+        return JOURNAL
     return PREDICTIONS if are_predictions(_column_names(Path(path), head)) else OTHER
 
 

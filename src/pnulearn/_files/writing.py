@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -36,14 +37,13 @@ def is_still_at(file: BinaryIO, path: str | os.PathLike[str]) -> bool:
     """Whether the path still refers to this open file, which may have been moved or deleted."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 
 # Atomic writing, with the permissions that the user expects.
 
-SLOTS = 64  # temporary names per output, and so the number of processes that can write it at the same time
-LONGEST = 200  # bytes of an output's name that its temporary names repeat; file systems allow 255 in total
+LONGEST = 200  # bytes of an output's name that its temporaries repeat; file systems allow 255 in all
 OUT_OF_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -76,17 +76,18 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], A
 
 
 def _open_temporary(target: Path, private: bool) -> tuple[Path, BinaryIO]:
-    """A new locked file in the folder of the target. Temporary files of the target without a lock are deleted."""
+    """A new file beside the target, under a name that nobody can foresee, locked; abandoned ones are deleted."""
     stem = target.name.encode()[:LONGEST].decode(errors="ignore")
-    places = [target.with_name(f".{stem}.{slot}.tmp") for slot in range(SLOTS)]
-    for place in places:
-        if place.exists():
-            _delete_abandoned(place)
-    for place in places:
+    ours = re.compile(rf"\.{re.escape(stem)}\.([0-9a-f]{{16}}|\d\d?)\.tmp")  # digits: as 0.1 named them
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if ours.fullmatch(entry.name):
+                _delete_abandoned(Path(entry.path))
+    while True:
+        place = target.with_name(f".{stem}.{secrets.token_hex(8)}.tmp")
         file = _create(place, target, 0o600 if private else 0o666)
         if file is not None:
             return place, file
-    raise OSError(f"{target} is being written by {SLOTS} processes. Wait until they have finished.")
 
 
 def _create(place: Path, target: Path, mode: int) -> BinaryIO | None:
@@ -105,12 +106,16 @@ def _create(place: Path, target: Path, mode: int) -> BinaryIO | None:
 
 
 def _delete_abandoned(place: Path) -> None:
-    with suppress(OSError), open(place, "rb") as file:
-        if HAS_LOCKS and take_lock(file) and is_still_at(file, place):
-            place.unlink()
+    """Delete a plain file that nobody has locked; a pipe or a link under its name is not ours and stays."""
     if not HAS_LOCKS:
         with suppress(OSError):
             place.unlink()
+        return
+    with suppress(OSError):
+        handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe would wait for its other end
+        with os.fdopen(handle, "rb") as file:
+            if stat.S_ISREG(os.fstat(handle).st_mode) and take_lock(file) and is_still_at(file, place):
+                place.unlink()
 
 
 # Text that a spreadsheet would run as a formula gets an apostrophe in front; numbers do not.

@@ -11,6 +11,7 @@ from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 
 from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_count
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import Samples
@@ -89,6 +90,7 @@ class PNUStratifiedKFold(BaseCrossValidator):
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} needs y to stratify positive, negative and unlabelled rows.")
+        refuse_misaligned(y=y, groups=groups)
         codes = decode_labels(y, self.unlabeled).codes
         for train, test in self.split_groups(codes, groups):
             yield (train if self.train_on_unlabeled else train[codes[train] != UNLABELED]), test

@@ -51,6 +51,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 def refuse_strange(X: Any) -> Any:
     """X, after an error for masked, text and date values; an array of Python objects is converted to numbers."""
     X = unmasked(X, "X")
+    _refuse_doubled_columns(X)
     _refuse_strange_columns(X)
     return X if sparse.issparse(X) or _column_kinds(X) else _numbers(X)
 
@@ -58,6 +59,7 @@ def refuse_strange(X: Any) -> Any:
 def read_foreign(X: Any) -> Any:
     """X for a wrapped model, which may accept text and missing cells. Raises an error for masked values and dates."""
     X = unmasked(X, "X")
+    _refuse_doubled_columns(X)
     if sparse.issparse(X) or _column_kinds(X):
         return X
     if hasattr(X, "dtype") or isinstance(X, str) or not hasattr(X, "__len__"):  # lists may be documents or tokens
@@ -162,6 +164,15 @@ def read_mask(at_random: ArrayLike | None, n_rows: int) -> AnyArray | None:
             f"at_random must be True or False for each of the {n_rows} rows, got {mask.dtype} of shape {mask.shape}."
         )
     return mask
+
+
+def _refuse_doubled_columns(X: Any) -> None:
+    """Two columns of one name cannot be told apart when new rows come."""
+    seen = set[Any]()
+    for name, _ in _column_kinds(X):
+        if name in seen:
+            raise ValueError(f"X has more than one column {name!r}. Rename or drop one of them.")
+        seen.add(name)
 
 
 def _refuse_strange_columns(X: Any) -> None:

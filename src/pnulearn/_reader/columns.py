@@ -134,6 +134,15 @@ class Cells:
         return read_written(levels, comma)
 
 
+def is_plain(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers, text, dates or flags, and not of bytes, lists or records."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return not binary and not pa.types.is_nested(kind)
+
+
 def stray_cells(column: Column, decimal_comma: bool = False) -> AnyArray:
     """Rows of a text column whose cell is neither missing nor a number."""
     numbers = (is_number(level, decimal_comma) or is_written_number(level) for level in column.levels)

@@ -16,7 +16,7 @@ _NUMBER = (
     rf"^(?P<open>\(?)(?P<sign>[-+−]?){_BLANK}?(?P<before>{_UNIT}?){_BLANK}?(?P<inner>[-+−]?)(?P<body>{_BODY})"
     rf"{_BLANK}?(?P<after>{_UNIT}?)(?P<close>\)?)$"
 )
-_PYTHON_NUMBER = re.compile(_NUMBER.replace(r"\x{a0}\x{202f}", "\u00a0\u202f"))
+_PYTHON_NUMBER = re.compile(_NUMBER.replace(r"\x{a0}\x{202f}", "\u00a0\u202f").replace(r"\d", "[0-9]"))  # as Arrow
 _THOUSANDS = {mark: rf"^\d{{1,3}}([{mark}]\d{{3}})+$" for mark in ".,"}
 
 

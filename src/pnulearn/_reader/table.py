@@ -65,7 +65,13 @@ class Table:
         column = self.column(name, "number", decimal)
         if column.is_numeric:
             return column
-        row = int(stray_cells(column, self.reading.decimal_comma)[0])
+        stray = stray_cells(column, self.reading.decimal_comma)
+        if not len(stray):
+            raise TableError(
+                f"Column {name!r} of {self.source} needs numbers; its cells are numbers in different units or with "
+                f"different decimal marks, such as {', '.join(map(repr, column.levels[:3]))}. Write them all alike."
+            )
+        row = int(stray[0])
         raise TableError(
             f"Column {name!r} of {self.source} needs numbers; row {self.start + row + 1} holds {column.values[row]!r}. "
             + remedy

@@ -26,6 +26,7 @@ from pnulearn._learning.selection import TIED_DIGITS, SearchTable, Tally, member
 from pnulearn._machine import check_n_jobs, free_memory, keep_freed_memory, map_in_threads, one_blas_thread
 from pnulearn._numbers import read_numbers
 from pnulearn._parameters import parameters
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import assign_folds, read_pairs
 from pnulearn._problem.inputs import read_features, read_random_state
 from pnulearn._problem.labels import UNLABELED, decode_labels
@@ -351,6 +352,7 @@ class Baseline(PartiallyLabeledClassifier):
         **unknown : object
             Any other argument raises a TypeError.
         """
+        refuse_misaligned(X=X, y=y)
         _refuse_arguments(type(self).__name__, unknown)
         if (X_val is None) != (y_val is None):
             raise ValueError("Pass both X_val and y_val, or neither for cross-validation.")
@@ -456,6 +458,7 @@ class Baseline(PartiallyLabeledClassifier):
         if X_val is None:
             splits = split_folds(samples.X, samples.codes, self.cv, problem.seed)
         else:
+            refuse_misaligned(X_val=X_val, y_val=y_val)
             X_val = read_features(self, X_val, reset=False)
             codes = decode_labels(y_val, self.unlabeled, classes=self.classes_).codes
             check_consistent_length(X_val, codes)

@@ -17,7 +17,7 @@ with import_extra("cli", "The command line"):
     import typer
 
 from pnulearn.cli import advise, columns, compare, demo, evaluate, export, fit, info, label, predict, prior
-from pnulearn.cli.console import Loudness, in_options, remark, set_loudness
+from pnulearn.cli.console import Loudness, in_options, remark, replace_closed_streams, set_loudness
 from pnulearn.cli.shared import shared
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
@@ -58,6 +58,7 @@ def options(
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; errors become one or two lines unless --debug asks for more."""
     debug = DEBUG in arguments or bool(os.environ.get("PNULEARN_DEBUG"))
+    replace_closed_streams()
     set_loudness(Loudness.normal)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings are for developers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # Messages on standard error, results on standard output.
 
 MOST_WORDS = 12
+COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # but for tabs and ends of lines
 COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 # Parameters that have an option, and its name; `fit --set` takes some further ones of the classifier.
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
@@ -70,7 +72,38 @@ def remark(message: str, kind: str = "note") -> None:
         return
     colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     word = f"\x1b[{COLORS[kind]}m{kind}:\x1b[0m" if colored else f"{kind}:"
-    print(f"{word} {message}", file=sys.stderr, flush=True)
+    print(f"{word} {visible(message)}", file=sys.stderr, flush=True)
+
+
+def visible(text: str) -> str:
+    r"""The text without characters that command a terminal or reverse the order of others; they are spelled out.
+
+    >>> visible("\x1b[31mred")
+    '\\x1b[31mred'
+    """
+    return COMMANDS.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+class ClosedOutput(io.TextIOBase):
+    """Standard output that was closed before this process began: results that nobody can get are an error."""
+
+    @property
+    def buffer(self) -> ClosedOutput:
+        return self
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: Any, /) -> int:
+        raise OSError("Standard output is closed, so the results have nowhere to go. Redirect it, or name a file.")
+
+
+def replace_closed_streams() -> None:
+    """Streams that the shell closed (`>&-`) do not exist at all in Python."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (it stays open)
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
 
 
 def remarks(messages: Iterable[str]) -> None:
@@ -156,7 +189,7 @@ def show_facts(facts: Mapping[str, Any], as_json: bool) -> None:
     table.add_column(overflow="fold")
     for name, value in facts.items():
         if value is not None:
-            table.add_row(Text(name.replace("_", " ")), Text(_words(value)))
+            table.add_row(Text(visible(name.replace("_", " "))), Text(visible(_words(value))))
     Console().print(table)
 
 
@@ -172,9 +205,9 @@ def show_rows(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in rows[0] if rows else ():
-        table.add_column(Text(name.replace("_", " ")), overflow="fold")
+        table.add_column(Text(visible(name.replace("_", " "))), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_words(value)) for value in row.values()))
+        table.add_row(*(Text(visible(_words(value))) for value in row.values()))
     Console().print(table)
 
 
@@ -216,22 +249,23 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
     from rich.text import Text
 
     console, wrapped = Console(), sys.stdout.isatty()
-    console.print(Text(in_options(verdict.headline), style="bold"), soft_wrap=not wrapped)
+    console.print(Text(visible(in_options(verdict.headline)), style="bold"), soft_wrap=not wrapped)
     for line in (verdict.advice, *more_concerns(verdict)):
         if line:
-            console.print(Text(f"- {in_options(line)}"), soft_wrap=not wrapped)
+            console.print(Text(visible(f"- {in_options(line)}")), soft_wrap=not wrapped)
     table = Table(show_header=False, box=None, pad_edge=False)
     for place in range(4):
         table.add_column(justify="right" if place == 1 else "left", overflow="fold")
     for measure in verdict.measures:
         interval = f"({measure.interval})" if measure.interval else ""
-        table.add_row(*map(Text, (measure.name, measure.value, interval, measure.meaning)))
+        cells = (measure.name, measure.value, interval, measure.meaning)
+        table.add_row(*(Text(visible(cell)) for cell in cells))
     if table.rows:
         console.print()
         console.print(table)
     console.print()
     for line in footer:
-        console.print(Text(line), soft_wrap=not wrapped)
+        console.print(Text(visible(line)), soft_wrap=not wrapped)
 
 
 def more_concerns(verdict: Verdict) -> Iterator[str]:

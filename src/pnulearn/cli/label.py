@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +49,9 @@ def label(
     journal: Annotated[
         Path | None, typer.Option(help="File that keeps the answers; by default FILE.labels.jsonl beside FILE.")
     ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Drop the damaged lines of the journal, say which, and no page.")
+    ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; any free one by default.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
@@ -57,18 +61,19 @@ def label(
 
     Answers are kept in a journal beside FILE; a second start goes on where the first stopped.
     """
-    refuse_outputs(
-        {"--export": (export, "a table")}, overwrite, file=[file], **{} if model is None else {"model": model}
-    )
-    from pnulearn._files.outputs import Output, refuse_unwritable
     from pnulearn.labeling._journal import journal_of
     from pnulearn.labeling._strategies import read_mixture
     from pnulearn.priors._resolve import read_share
 
+    place = journal or journal_of(file)
+    inputs = {"file": [file], **({} if model is None else {"model": model})}
+    refuse_outputs({"--journal": (place, "a journal")}, True, **inputs)  # what is no journal is refused when it is read
+    refuse_outputs({"--export": (export, "a table")}, overwrite, journal=place, **inputs)
     shares, goal = read_shares(mixture), read_share(goal, "goal")
     read_mixture(shares)
-    place = journal or journal_of(file)
-    refuse_unwritable(Output(place, "a journal", "The journal"))
+    if repair:
+        _repair(place, json)
+        return
     task, fitted = _read_task(open_table(file, options), label, classes, options, model)
     remarks(task.remarks)
     if export is not None:
@@ -114,6 +119,23 @@ def _read_task(table: Any, label: str, classes: str | None, options: TableOption
     return task, None if loaded is None else loaded.classifier
 
 
+def _repair(journal: Path, json: bool) -> None:
+    from pnulearn.labeling._repair import repair_journal
+
+    done = repair_journal(journal)
+    for line in done.dropped:
+        remark(str(line), kind="warning")
+    if done.n_restored:
+        remark(f"{done.n_restored} draws were restored from their answers.")
+    if done.copy is None:
+        remark(f"Nothing in {journal.name} is damaged; it was not changed.")
+    facts = {
+        "answers": done.n_answers,
+        "dropped": [asdict(line) for line in done.dropped] if json else len(done.dropped),
+    }
+    show_facts({**facts, "restored": done.n_restored, "copy": done.copy and str(done.copy)}, json)
+
+
 def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
     from pnulearn._files.writing import write_atomically
     from pnulearn.labeling._table_labeling import export_lines, label_columns, restore
@@ -130,7 +152,7 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
     import webbrowser
 
     from pnulearn.labeling._cells import RowReader
-    from pnulearn.labeling._server import LabelingApp, listen
+    from pnulearn.labeling._server import LabelingApp, listen, redirect_page
 
     app = LabelingApp(labeler, RowReader(task.table, {task.label}, file.absolute().parent), file.name, task.label)
     listener = listen(port)
@@ -138,9 +160,9 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
     if labeler.n_answers:
         remark(f"Going on after {labeler.n_answers} answers.")
     remark(f"The page is at {address} (Ctrl-C ends it; labels are kept as they are given).")
-    if open_browser:
-        webbrowser.open(address)
-    with suppress(KeyboardInterrupt):
+    with redirect_page(address) as page, suppress(KeyboardInterrupt):
+        if open_browser:
+            webbrowser.open(page)
         app.serve(listener)
     show_facts(standing_facts(labeler), json)
 

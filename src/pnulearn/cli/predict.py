@@ -88,12 +88,25 @@ class Predicted:
             for name in self.keep or ():
                 table.refuse_absent(name)
             answers = _answers(predictions, fitted.model_.label)
-            kept = [name for name in (table.names if self.keep is None else self.keep) if name not in answers]
+            names = self._plain_columns(table) if self.keep is None else self.keep
+            kept = [name for name in names if name not in answers]
             if self.as_json:
                 yield from (line.encode() for line in _json_lines(table, answers, kept))
             else:
                 yield from self._csv(table, answers, kept, header=self.n_rows == 0)
             self.n_rows += table.n_rows
+
+    def _plain_columns(self, table: Table) -> list[str]:
+        """Columns that text can hold; the others are left out and named, once."""
+        from pnulearn._reader.columns import is_plain
+
+        plain = [field.name for field in table.cells.schema if is_plain(field.type)]
+        if self.n_rows == 0:
+            for name in table.names:
+                if name not in plain:
+                    kind = table.cells.schema.field(name).type
+                    remark(f"Column {name!r} holds {kind}, which is not written. Name columns to write with --keep.")
+        return plain
 
     def _csv(
         self, table: Table, answers: dict[str, list[Any]], kept: list[str], header: bool

@@ -16,6 +16,7 @@ from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 
 PENDING, DONT_KNOW = -1, -2
 RANDOM = "random"
+MOST = 1e300  # of a number in a journal: what is larger is no count, share or probability
 
 
 @dataclass(frozen=True)
@@ -150,14 +151,41 @@ def draw_event(draw: Draw) -> dict[str, Any]:
 
 
 def read_draw(event: Mapping[str, Any]) -> Draw:
-    """The draw in a line of the journal."""
-    return Draw(
-        int(event["draw"]),
-        int(event["row"]),
-        float(event["probability"]),
-        int(event["n_left"]),
-        str(event["reason"]),
+    """The draw in a line of the journal; a `ValueError` says why there is none."""
+    draw = Draw(
+        read_whole(event, "draw"),
+        read_whole(event, "row"),
+        read_number(event, "probability"),
+        read_whole(event, "n_left"),
+        read_text(event, "reason"),
     )
+    if not 0 < draw.probability <= 1:
+        raise ValueError(f"its probability is {draw.probability}, which does not lie above 0 and up to 1")
+    return draw
+
+
+def read_whole(event: Mapping[str, Any], name: str) -> int:
+    """A whole number in a line of the journal."""
+    value = event.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"its {name} is {value!r}, not a whole number")
+    return value
+
+
+def read_number(event: Mapping[str, Any], name: str) -> float:
+    """A finite number in a line of the journal."""
+    value = event.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MOST:
+        raise ValueError(f"its {name} is {value!r}, not a number")
+    return float(value)
+
+
+def read_text(event: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """A text in a line of the journal."""
+    value = event.get(name, default)
+    if not isinstance(value, str):
+        raise ValueError(f"its {name} is {value!r}, not a text")
+    return value
 
 
 # Labels that were there before the first question.

@@ -1,20 +1,24 @@
-"""The journal: every draw and every answer on a line of its own, on disk before anything else happens.
+"""The journal: every draw and every answer is a line of a file, on disk before anything else happens.
 
-A line is a JSON object. The first one says what is labelled. A process that dies in the middle of a line leaves a torn
-one at the end, which the next one cuts off; a torn line anywhere else means that the file was damaged, and is refused.
+A line is a JSON object; the first one says what is labelled. A line is written, synced and only then acknowledged. If
+that fails, the file is cut back to the lines before. A process that is killed within a line leaves a torn one at the
+end, which the next process cuts off before it writes; opening and reading change nothing.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
-from pnulearn._files.outputs import Output, refuse_unwritable
-from pnulearn._files.writing import take_lock
+from pnulearn._files.outputs import JOURNAL, JOURNAL_HEAD, Output, refuse_unwritable
+from pnulearn._files.writing import is_still_at, take_lock
 
 SUFFIX = ".labels.jsonl"
 VERSION = 1
@@ -22,6 +26,10 @@ VERSION = 1
 
 class JournalError(ValueError):
     """A journal that is damaged, in use, or about something else."""
+
+
+class JournalLostError(JournalError):
+    """A journal that was moved, deleted, replaced or changed while it was in use."""
 
 
 def journal_of(table: str | os.PathLike[str]) -> Path:
@@ -47,55 +55,132 @@ class Journal:
     Parameters
     ----------
     path : str or Path
-        The file; a new one is made.
+        The file; a new one is made. A file that is no journal is refused and not changed.
     about : dict
         What is labelled. An existing journal about anything else is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
-        refuse_unwritable(Output(path, "a journal", "The journal"))
-        self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (it stays open)
+        refuse_unwritable(Output(path, JOURNAL, "The journal"))
+        if self.path.is_symlink() and not self.path.exists():
+            raise JournalError(
+                f"The journal {str(path)!r} is a link to a file that does not exist. Name the file itself."
+            )
+        is_new = not self.path.exists()
+        self._file = _open(self.path, is_new)
         try:
             if not take_lock(self._file):
                 raise JournalError(
                     f"{self.path.name} is in use: these rows are being labelled by another process. Open its page in a "
                     "second browser instead, or stop it first."
                 )
-            self._cut_torn_line()
-            self.events = read_journal(self.path, about)
+            raw = self._file.read()
+            self.events = parse_journal(raw, about, self.path.name)
+            self._end, self._size = raw.rfind(b"\n") + 1, len(raw)  # all complete lines; the file with a torn one
+            if not self.events:
+                self.append({"event": "start", "version": VERSION} | about)
+                _sync_folder(self.path)
         except BaseException:
+            if is_new and os.fstat(self._file.fileno()).st_size == 0 and is_still_at(self._file, self.path):
+                self.path.unlink()
             self._file.close()
             raise
-        if not self.events:
-            self.append({"event": "start", "version": VERSION} | about)
-            _sync_folder(self.path)
 
-    def append(self, event: dict[str, Any], *, durable: bool = True) -> None:
-        """Write an event; when this returns, it is on disk.
+    def append(self, event: dict[str, Any]) -> None:
+        """Write an event; when this returns, it is on disk, and when this raises, it is not in the file.
 
         Parameters
         ----------
         event : dict
             What happened. The time is added.
-        durable : bool
-            False for what can be worked out again: then nobody waits for the disk.
         """
         line = json.dumps({**event, "time": round(time.time(), 3)}, ensure_ascii=False, allow_nan=False) + "\n"
-        self._file.write(line.encode())
-        self._file.flush()
-        if durable:
+        self.check()
+        try:
+            self._cut()
+            _write(self._file.fileno(), line.encode())
             os.fsync(self._file.fileno())
+            self.check_place()
+        except BaseException:
+            self._size = os.fstat(self._file.fileno()).st_size
+            with suppress(OSError):  # if even this fails, the next event tries it again before it is written
+                self._cut()
+            raise
+        self._end = self._size = self._end + len(line.encode())
+
+    def check(self) -> None:
+        """Raise if the file is no longer what this process wrote."""
+        self.check_place()
+        size = os.fstat(self._file.fileno()).st_size
+        if size != self._size:
+            raise JournalLostError(
+                f"{self.path.name} was changed by another program while it was in use: it has {size:,} bytes instead "
+                f"of {self._size:,}. Nothing more was written to it. Look at its last lines, then start again."
+            )
+
+    def check_place(self) -> None:
+        """Raise if the path no longer names the open file."""
+        if not is_still_at(self._file, self.path):
+            self._report_loss()
 
     def close(self) -> None:
         """Let another process have it."""
         self._file.close()
 
-    def _cut_torn_line(self) -> None:
-        self._file.seek(0)
-        raw = self._file.read()
-        if not raw.endswith(b"\n"):
-            self._file.truncate(raw.rfind(b"\n") + 1)
+    def _cut(self) -> None:
+        """Cut off what follows the last complete line that was acknowledged."""
+        if self._size != self._end:
+            os.ftruncate(self._file.fileno(), self._end)
+            os.fsync(self._file.fileno())
+            self._size = self._end
+
+    def _report_loss(self) -> NoReturn:
+        name, what = self.path.name, "replaced" if os.path.lexists(self.path) else "moved or deleted"
+        if os.fstat(self._file.fileno()).st_nlink:
+            remedy = "It holds all answers so far: move it back, then start again."
+        else:
+            copy = self._rescue()
+            remedy = (
+                f"All answers so far were saved as {copy.name}: rename it to {name}, then start again."
+                if copy is not None
+                else "The answers so far could not be saved beside it."
+            )
+        raise JournalLostError(f"The journal {name} was {what} while it was in use. {remedy}")
+
+    def _rescue(self) -> Path | None:
+        """The lines of a file that was deleted, in a new file; None if none can be made."""
+        copy = self.path.with_name(f"{self.path.name}.rescued-{time.time_ns()}")
+        try:
+            with open(copy, "xb") as file:
+                file.write(os.pread(self._file.fileno(), self._end, 0))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                copy.unlink(missing_ok=True)
+            return None
+        return copy
+
+
+def _open(path: Path, is_new: bool) -> BinaryIO:
+    """The file, unbuffered; nothing is cut and no link is followed other than the one that was looked at."""
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= os.O_CREAT | os.O_EXCL if is_new else getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(os.path.realpath(path), flags, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise JournalError(f"The journal {str(path)!r} is no plain file. Choose another name.")
+    return os.fdopen(handle, "r+b", buffering=0)
+
+
+def _write(handle: int, line: bytes) -> None:
+    """All of the line, or an error: a disk that is nearly full takes a part of it first."""
+    while line:
+        n_written = os.write(handle, line)
+        if n_written == 0:
+            raise OSError(errno.EIO, "The disk takes no more bytes")
+        line = line[n_written:]
 
 
 def read_journal(path: str | os.PathLike[str], about: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -108,24 +193,78 @@ def read_journal(path: str | os.PathLike[str], about: Mapping[str, Any]) -> list
     about : mapping
         What must be labelled there; anything else is refused.
     """
-    file, events = Path(path), list[dict[str, Any]]()
-    raw = file.read_bytes()
-    for number, line in enumerate(raw[: raw.rfind(b"\n") + 1].splitlines(), start=1):
+    return parse_journal(Path(path).read_bytes(), about, Path(path).name)
+
+
+def parse_journal(raw: bytes, about: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """All events in the complete lines of a journal; none if it is empty or holds a torn first line only.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    about : mapping
+        What must be labelled there; anything else is refused.
+    name : str
+        The file's name, for messages.
+    """
+    lines = raw.split(b"\n")[:-1]
+    if not lines:
+        if raw and not (raw.startswith(JOURNAL_HEAD) or JOURNAL_HEAD.startswith(raw)):
+            _refuse_foreign(name)
+        return []
+    events = list[dict[str, Any]]()
+    for number, line in enumerate(lines, start=1):
         try:
-            event = json.loads(line)
-        except ValueError:
-            raise JournalError(f"Line {number} of {file.name} is damaged: {line[:60]!r}.") from None
-        if not isinstance(event, dict) or "event" not in event:
-            raise JournalError(f"Line {number} of {file.name} is no event: {line[:60]!r}.")
+            event = parse_event(line)
+        except ValueError as error:
+            if number == 1:
+                _refuse_foreign(name)
+            raise JournalError(f"Line {number} of {name} is damaged: {error}. {REPAIR}") from None
         if number == 1:
-            _refuse_other(event, about, file.name)
+            _refuse_other(event, about, name)
         events.append(event)
     return events
 
 
+REPAIR = "To drop such lines: the same command with --repair, which keeps a copy and says what it drops."
+
+
+def parse_event(line: bytes) -> dict[str, Any]:
+    """The event in a line; a `ValueError` says why there is none.
+
+    Parameters
+    ----------
+    line : bytes
+        Without its end.
+    """
+    try:
+        event = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise ValueError(f"it is no JSON: {line[:60]!r}") from None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise ValueError(f"it is no event: {line[:60]!r}")
+    return event
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _refuse_foreign(name: str) -> NoReturn:
+    raise JournalError(
+        f"{name} exists and is no journal of labels. It was not changed. Name another file for the journal, or the "
+        "journal itself."
+    )
+
+
 def _refuse_other(start: Mapping[str, Any], about: Mapping[str, Any], name: str) -> None:
-    if start.get("event") != "start" or start.get("version") != VERSION:
-        raise JournalError(f"{name} is no journal of labels that this version reads.")
+    if start.get("event") != "start":
+        _refuse_foreign(name)
+    if start.get("version") != VERSION:
+        raise JournalError(
+            f"{name} has version {start.get('version')!r}; this release of pnulearn reads version {VERSION}."
+        )
     for part, value in about.items():
         if start.get(part) != value:
             raise JournalError(

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_count
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import read_features, refuse_no_classifier
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.samples import Sampling, read_sampling
@@ -94,6 +95,7 @@ class Labeler:
         refit_every: int | None = None,
         random_state: int = 0,
     ) -> None:
+        refuse_misaligned(X=X, y=y)
         self.X = read_features(BaseEstimator(), X, reset=True)
         self.n_rows = int(self.X.shape[0])
         self.classes, self.given = read_given(y, classes, self.n_rows)
@@ -319,6 +321,10 @@ class Labeler:
     def close(self) -> None:
         """Close the journal."""
         self._session.close()
+
+    def check_journal(self) -> None:
+        """Raise `JournalError` if the journal was moved, deleted, replaced or changed by another program."""
+        self._session.check_journal()
 
     # ---- inside
 

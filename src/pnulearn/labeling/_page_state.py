@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import math
 import traceback
+from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any
 
 from pnulearn.labeling._cells import RowReader
 from pnulearn.labeling._draws import RANDOM, Draw
 from pnulearn.labeling._estimates import Share
+from pnulearn.labeling._journal import JournalLostError
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.labeling._strategies import STRATEGIES
 
 # A background thread that refits whenever there are new answers.
+
+CHECK_SECONDS = 1.0  # between two looks at the journal's place while nobody answers
 
 
 class Refresher:
@@ -24,10 +28,12 @@ class Refresher:
     ----------
     labeler : Labeler
         With `refit_every=0`, so that nobody who labels waits for a fit.
+    on_loss : function
+        Called with the error if the journal is lost, which is looked for every second.
     """
 
-    def __init__(self, labeler: Labeler) -> None:
-        self.labeler = labeler
+    def __init__(self, labeler: Labeler, on_loss: Callable[[JournalLostError], None]) -> None:
+        self.labeler, self.on_loss = labeler, on_loss
         self.trouble = ""
         self._wanted, self._stopped = Event(), Event()
         self._thread = Thread(target=self._run, daemon=True, name="pnulearn-labeling")
@@ -49,12 +55,20 @@ class Refresher:
         self._thread.join()
 
     def _run(self) -> None:
-        while self._wanted.wait() and not self._stopped.is_set():
+        while not self._stopped.is_set():
+            is_wanted = self._wanted.wait(CHECK_SECONDS)
+            if self._stopped.is_set():
+                return
             self._wanted.clear()
-            self.is_busy = True
             try:
-                self.labeler.refresh()
-                self.trouble = ""
+                self.labeler.check_journal()
+                if is_wanted:
+                    self.is_busy = True
+                    self.labeler.refresh()
+                    self.trouble = ""
+            except JournalLostError as error:
+                self.on_loss(error)
+                return
             except Exception as error:  # labelling goes on, and the page says what is wrong
                 self.trouble = f"{type(error).__name__}: {error}"
                 traceback.print_exc()
@@ -66,6 +80,7 @@ class Refresher:
 RESERVED = {"s", "u", "d"}  # skip, undo, don't know
 MOST_POINTS = 300  # of the curve
 LONGEST_NAME = 80
+MOST_WHOLE = 2**53  # of a number in a request: larger ones are no number of a draw, a class or a share
 
 
 class PageState:
@@ -130,7 +145,7 @@ class PageState:
         else:
             raise ValueError("An answer is to label, to skip, or that nobody knows.")
         self.refresher.wake()
-        return self._show(self.labeler.next(who))
+        return self._show_next(who)
 
     def undo(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Take somebody's last answer back and show its row again.
@@ -196,7 +211,10 @@ class PageState:
         raw : bytes
             JSON.
         """
-        asked = json.loads(raw or b"{}")
+        try:
+            asked = json.loads(raw or b"{}")
+        except (ValueError, RecursionError):
+            raise ValueError("A request is a JSON object, and this one cannot be read.") from None
         if not isinstance(asked, dict):
             raise ValueError("A request is a JSON object.")
         return asked
@@ -206,6 +224,13 @@ class PageState:
         if not 0 <= place < len(self.labeler.classes):
             raise ValueError(f"There is no class number {place}.")
         return self.labeler.classes[place]
+
+    def _show_next(self, who: str) -> dict[str, Any]:
+        """The next row after an answer that is on disk; a disk that is full now does not take that answer back."""
+        try:
+            return self._show(self.labeler.next(who))
+        except OSError as error:
+            return {**self._show(None), "trouble": f"Your answer was kept. The next row cannot be drawn: {error}"}
 
     def _show(self, draw: Draw | None) -> dict[str, Any]:
         done = {"counts": list(self.labeler.counts.values()), "answers": self.labeler.n_answers}
@@ -231,21 +256,21 @@ def choose_keys(names: list[str]) -> list[list[str]]:
 
 def _who(asked: dict[str, Any]) -> str:
     who = asked.get("who")
-    if not isinstance(who, str) or not 0 < len(who) <= LONGEST_NAME:
+    if not isinstance(who, str) or not 0 < len(who) <= LONGEST_NAME or not who.isprintable():
         raise ValueError("A request says who asks.")
     return who
 
 
 def _whole(asked: dict[str, Any], name: str) -> int:
     value = asked.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= MOST_WHOLE:
         raise ValueError(f"{name} is a whole number.")
     return value
 
 
 def _number(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise ValueError(f"A number is needed, got {value!r}.")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MOST_WHOLE:
+        raise ValueError(f"A number is needed, got {str(value)[:LONGEST_NAME]!r}.")
     return float(value)
 
 

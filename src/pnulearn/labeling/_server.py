@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from html import escape
 from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pnulearn._extras import import_extra
 from pnulearn.labeling._cells import RowReader, find_picture, picture_type
+from pnulearn.labeling._journal import JournalLostError
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.labeling._page_state import PageState, Refresher
 from pnulearn.labeling._session import AlreadyAnsweredError
@@ -42,7 +48,15 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+MOST_DIGITS = 18  # of the number of a row or column
 MOST_BYTES = 10_000  # of a request's body; an answer has a hundred
+
+
+REDIRECT = """<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>pnulearn</title>
+<meta http-equiv="refresh" content="0; url={address}">
+<p><a href="{address}">To the labelling page</a></p></html>
+"""
 
 
 class Refused(Exception):
@@ -72,7 +86,8 @@ class LabelingApp:
 
     def __init__(self, labeler: Labeler, reader: RowReader, title: str, label: str, token: str | None = None) -> None:
         self.labeler, self.reader = labeler, reader
-        self.refresher = Refresher(labeler)
+        self.refresher = Refresher(labeler, self._lose)
+        self.loss: JournalLostError | None = None
         self.state = PageState(labeler, reader, self.refresher, title, label)
         self.token = token or secrets.token_urlsafe(24)
         self.hosts: set[str] = set()
@@ -83,7 +98,7 @@ class LabelingApp:
                 Route("/{token}/api/start", self._read(self.state.start)),
                 Route("/{token}/api/progress", self._read(self.state.progress)),
                 *(Route(f"/{{token}}/api/{name}", self._post(call), methods=["POST"]) for name, call in calls.items()),
-                Route("/{token}/picture/{row:int}/{column:int}", self._picture),
+                Route("/{token}/picture/{row}/{column}", self._picture),
                 Route("/{token}/{name:path}", self._file),
             ]
         )
@@ -100,7 +115,7 @@ class LabelingApp:
         return f"http://{HOST}:{port}/{self.token}/"
 
     def serve(self, listener: socket.socket) -> None:
-        """Answer until the process is interrupted.
+        """Answer until the process is interrupted; raises `JournalError` if the journal was moved or replaced.
 
         Parameters
         ----------
@@ -115,11 +130,18 @@ class LabelingApp:
         finally:
             self.refresher.stop()
             self.labeler.close()
+        if self.loss is not None:
+            raise self.loss
 
     def stop(self) -> None:
         """End `serve`, which runs in another thread."""
         if self._server is not None:
             self._server.should_exit = True
+
+    def _lose(self, error: JournalLostError) -> None:
+        """End `serve`: nothing can be kept any more."""
+        self.loss = error
+        self.stop()
 
     def _check(self, request: Request) -> None:
         """Only pages that this server sent may ask, not other sites and not other users who guess."""
@@ -158,6 +180,9 @@ class LabelingApp:
             return _refusal(refused)
         except AlreadyAnsweredError as error:
             return _refusal(Refused(409, str(error)))
+        except JournalLostError as error:
+            self._lose(error)
+            return _refusal(Refused(410, f"{error} This answer was not kept, and labelling has ended."))
         except ValueError as error:
             return _refusal(Refused(400, str(error)))
         except OSError as error:  # a full disk: the answer is not kept, and the page must say so
@@ -182,10 +207,11 @@ class LabelingApp:
             return _refusal(refused)
         return Response(content, headers={**HEADERS, "Content-Type": kind})
 
-    def _read_picture(self, row: int, column: int, token: str) -> tuple[bytes, str]:
+    def _read_picture(self, row: str, column: str, token: str) -> tuple[bytes, str]:
         names = [part["name"] for part in self.reader.columns]
-        if row < self.labeler.n_rows and column < len(names) and self.reader.folder is not None:
-            name = self.reader.picture(row, names[column])
+        k, j = (int(text) if text.isdecimal() and len(text) < MOST_DIGITS else -1 for text in (row, column))
+        if 0 <= k < self.labeler.n_rows and 0 <= j < len(names) and self.reader.folder is not None:
+            name = self.reader.picture(k, names[j])
             path = None if name is None else find_picture(name, self.reader.folder)
             content = b"" if path is None else path.read_bytes()
             kind = picture_type(content[:12])
@@ -211,6 +237,25 @@ def listen(port: int = 0) -> socket.socket:
         listener.close()
         raise OSError(f"Port {port} of this machine cannot be used ({error.strerror}). Choose another port.") from None
     return listener
+
+
+@contextmanager
+def redirect_page(address: str) -> Iterator[str]:
+    """The address of a file that leads a browser to a page, and that only its owner can read.
+
+    A browser's arguments are seen by every user of the machine; those of `file:` addresses hold no token.
+
+    Parameters
+    ----------
+    address : str
+        With the token.
+    """
+    with TemporaryDirectory(prefix="pnulearn-") as folder:  # which its owner alone can enter
+        page = Path(folder) / "open.html"
+        handle = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(REDIRECT.format(address=escape(address, quote=True)))
+        yield page.as_uri()
 
 
 def _refusal(refused: Refused) -> Response:

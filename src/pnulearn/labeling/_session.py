@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Integral
 from threading import RLock
 from typing import Any
 
-from pnulearn.labeling._draws import DONT_KNOW, PENDING, AnswerLog, Draw, draw_event, read_draw
+from pnulearn.labeling._draws import (
+    DONT_KNOW,
+    PENDING,
+    AnswerLog,
+    Draw,
+    draw_event,
+    read_draw,
+    read_number,
+    read_text,
+    read_whole,
+)
 from pnulearn.labeling._estimates import Share
-from pnulearn.labeling._journal import Journal, JournalError
+from pnulearn.labeling._journal import REPAIR, Journal, JournalError
 from pnulearn.labeling._pool import Pool
 
 # Who has which row before them: nobody is asked what somebody else is being asked.
 
 PATIENCE = 900.0  # seconds after which a row that somebody was shown is given to whoever asks
+SHARE = ("value", "low", "high", "n_effective")  # of the error, in the order of a line of the journal
 COMES_BACK = 10  # answers after which a skipped row is shown again
 
 
@@ -224,6 +236,7 @@ class Session:
         """
         with self.lock:
             number = self._number(draw, who)
+            self._refuse_answered(number)
             self._write({"event": "skip", "draw": number})
             self._pending.skip(number, self.n_answers)
 
@@ -248,7 +261,7 @@ class Session:
             return self.answer_log.draws[number]
 
     def remember(self, n_labels: int, error: Share) -> None:
-        """Log the error estimate. It can be recomputed, so the write need not be durable.
+        """Log the error estimate. A full disk loses it, because it can be recomputed.
 
         Parameters
         ----------
@@ -259,12 +272,19 @@ class Session:
         """
         if self.journal is not None:
             seen = [error.value, error.low, error.high, error.n_effective]
-            self.journal.append({"event": "progress", "n_labels": n_labels, "error": seen}, durable=False)
+            with suppress(OSError):
+                self.journal.append({"event": "progress", "n_labels": n_labels, "error": seen})
 
     def close(self) -> None:
         """Close the journal."""
         if self.journal is not None:
             self.journal.close()
+
+    def check_journal(self) -> None:
+        """Raise if the journal is no longer the file that is being written."""
+        with self.lock:
+            if self.journal is not None:
+                self.journal.check()
 
     def replay(self, events: Sequence[Mapping[str, Any]], source: str) -> dict[int, Share]:
         """Go through the events of a journal after its first line; rows that were shown and left wait for anybody.
@@ -281,30 +301,77 @@ class Session:
         known: dict[int, Share] = {}
         for line, event in enumerate(events, start=2):
             try:
-                if event["event"] == "progress":
-                    known[int(event["n_labels"])] = Share(*map(float, event["error"]))
-                else:
-                    self._replay(event)
-            except (KeyError, IndexError, TypeError, ValueError) as error:
+                known |= self.apply(event)
+            except ValueError as error:
                 place = f"Line {line} of {source}"
-                raise JournalError(f"{place} does not follow from the lines before it ({error}).") from None
+                raise JournalError(f"{place} does not follow from the lines before it: {error}. {REPAIR}") from None
         for number in self.answer_log.pending:
             self._pending.release(number)
         return known
 
-    def _replay(self, event: Mapping[str, Any]) -> None:
-        number, who = int(event.get("draw", -1)), event.get("by", "")
-        if event["event"] == "draw":
-            draw = read_draw(event)
-            if draw.number != len(self.answer_log.draws) or not self.pool.left[draw.row]:
-                raise ValueError(f"draw {draw.number} of row {draw.row} is out of order")
-            self._enter(draw)
-        elif event["event"] == "answer":
-            self._note(number, self.classes.index(event["label"]), who)
-        elif event["event"] == "dont_know":
-            self._note(number, DONT_KNOW, who)
-        elif event["event"] == "undo":
-            self._take_back(number)
+    def apply(self, event: Mapping[str, Any]) -> dict[int, Share]:
+        """Enter one event of a journal; a `ValueError` says why it cannot have happened.
+
+        What was known of the error is returned, by the number of labels at that time.
+
+        Parameters
+        ----------
+        event : mapping
+            What happened.
+        """
+        kind = event["event"]
+        if kind in ("progress", "standing"):  # its name before 0.2.0
+            return {read_whole(event, "n_labels"): _read_share(event)}
+        if kind == "draw":
+            self._enter(self._read_draw(event))
+        elif kind == "answer":
+            if event.get("label") not in self.classes:
+                raise ValueError(f"its label {event.get('label')!r} is none of the classes {self.classes}")
+            self._note(self._read_pending(event), self.classes.index(event["label"]), read_text(event, "by", ""))
+        elif kind == "dont_know":
+            self._note(self._read_pending(event), DONT_KNOW, read_text(event, "by", ""))
+        elif kind == "skip":
+            self._read_pending(event)
+        elif kind == "undo":
+            self._take_back(self._read_answered(event))
+        else:
+            raise ValueError(f"an event {kind!r} is not known")
+        return {}
+
+    def _read_draw(self, event: Mapping[str, Any]) -> Draw:
+        draw, n_drawn, left = read_draw(event), len(self.answer_log.draws), self.pool.left
+        if draw.number != n_drawn:
+            raise ValueError(f"it is draw {draw.number}, and draw {n_drawn} must come next")
+        if not 0 <= draw.row < len(left):
+            raise ValueError(f"it draws row {draw.row}, and the {len(left)} rows are numbered from 0")
+        if not left[draw.row]:
+            raise ValueError(f"it draws row {draw.row}, which was drawn before or had a label")
+        if draw.n_left != left.sum():
+            raise ValueError(f"it says that {draw.n_left} rows were left, and there were {left.sum()}")
+        return draw
+
+    def _read_pending(self, event: Mapping[str, Any]) -> int:
+        """The draw that an event is about, which must wait for an answer."""
+        number = self._read_drawn(event)
+        if self.answer_log.codes[number] != PENDING:
+            raise ValueError(f"draw {number} had been answered")
+        return number
+
+    def _read_answered(self, event: Mapping[str, Any]) -> int:
+        number = self._read_drawn(event)
+        if all(number != answered for answered, _ in self._answers):
+            raise ValueError(f"draw {number} had no answer to take back")
+        return number
+
+    def _read_drawn(self, event: Mapping[str, Any]) -> int:
+        number = read_whole(event, "draw")
+        if not 0 <= number < len(self.answer_log.draws):
+            raise ValueError(f"draw {number} was not made before it")
+        drawn = self.answer_log.draws[number]
+        for name, value in (("row", drawn.row), ("probability", drawn.probability), ("reason", drawn.reason)):
+            if event.get(name, value) != value:
+                raise ValueError(f"its {name} is {event[name]!r}, and that of draw {number} is {value!r}")
+        return number
 
     def _enter(self, draw: Draw) -> None:
         self.answer_log.add(draw)
@@ -313,12 +380,15 @@ class Session:
     def _settle(self, code: int, draw: Draw | int | None, who: str, event: dict[str, Any]) -> None:
         with self.lock:
             number = self._number(draw, who)
+            self._refuse_answered(number)
             drawn = self.answer_log.draws[number]
-            if self.answer_log.codes[number] != PENDING:
-                raise AlreadyAnsweredError(f"Row {drawn.row + 1} has been answered already.")
             reason = {"draw": number, "row": drawn.row, "probability": drawn.probability, "reason": drawn.reason}
             self._write({**event, **reason, "by": who})
             self._note(number, code, who)
+
+    def _refuse_answered(self, number: int) -> None:
+        if self.answer_log.codes[number] != PENDING:
+            raise AlreadyAnsweredError(f"Row {self.answer_log.draws[number].row + 1} has been answered already.")
 
     def _note(self, number: int, code: int, who: str) -> None:
         self.answer_log.codes[number] = code
@@ -342,3 +412,12 @@ class Session:
     def _write(self, event: dict[str, Any]) -> None:
         if self.journal is not None:
             self.journal.append(event)
+
+
+def _read_share(event: Mapping[str, Any]) -> Share:
+    """What a line of the journal says about the error."""
+    seen = event.get("error")
+    if not isinstance(seen, list) or len(seen) != len(SHARE):
+        raise ValueError(f"its error is {seen!r}, not a list of {len(SHARE)} numbers")
+    value, low, high, n_effective = (read_number(dict(zip(SHARE, seen, strict=True)), name) for name in SHARE)
+    return Share(value, low, high, n_effective)

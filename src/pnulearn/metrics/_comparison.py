@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from pnulearn._arrays import AnyArray, FloatArray
 from pnulearn._html import show_rows
 from pnulearn._intervals.closed_forms import BORROWED_ROWS, t_half_width, welch_freedom
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_weights
 from pnulearn.losses import Loss, ZeroOne, as_loss
@@ -161,6 +162,7 @@ def compare(
     groups : array (rows,), optional
         Group of every row, if rows of one group may be correlated, as in `pnu_risk`.
     """
+    refuse_misaligned(X=X, y=y, sample_weight=sample_weight, groups=groups, helper=helper)
     labels = decode_for((model_a, model_b), y, unlabeled, pos_label)
     class_prior = read_prior(prior)
     negative, positive = labels.classes

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from pnulearn._arrays import AnyArray, FloatArray
 from pnulearn._intervals.posterior_draws import draw_confusion, percentile_interval
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.priors._resolve import read_prior, read_share
@@ -82,6 +83,7 @@ def pnu_confusion(
     >>> round(found.error.value, 2), bool(abs(found.matrix.sum() - 1) < 1e-9)
     (0.08, True)
     """
+    refuse_misaligned(y_true=y_true, y_pred=y_pred)
     read_share(confidence, "confidence")
     labels = decode_labels(y_true, unlabeled)
     class_prior = read_prior(prior, labels.classes)

@@ -29,6 +29,7 @@ from pnulearn._intervals.posterior_draws import (
 )
 from pnulearn._intervals.posterior_grids import N_PRIORS
 from pnulearn._numbers import read_count
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn.metrics._estimate import Estimate, RiskEstimate
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.priors._estimate import PriorEstimate
@@ -266,6 +267,7 @@ def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, A
             "Curves, average precision and thresholds do not support groups: intervals would be too narrow. "
             "Pass groups= to pnu_risk, pnu_precision, pnu_recall or compare, or keep one row of each group."
         )
+    refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=options.get("sample_weight"))
     groups = split_scored_rows(
         y_true, options.pop("unlabeled", None), options.pop("pos_label", None), options.pop("sample_weight", None)
     )
@@ -335,6 +337,7 @@ def pnu_auc(
     >>> print(pnu_auc(y, score, prior=0.4))
     0.9262 ± 0.1218, 95 % interval 0.4363 to 0.9853 (mix 0.07)
     """
+    refuse_misaligned(y_true=y_true, y_score=y_score)
     class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
     groups = split_scored_rows(y_true, unlabeled, pos_label)
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))

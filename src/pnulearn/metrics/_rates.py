@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import draw_decisions
 from pnulearn._intervals.posterior_grids import DecisionRates, decision_rates_posterior
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn.metrics._estimate import Estimate, estimate_from_posterior
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
@@ -146,6 +147,7 @@ def _estimate_rate(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Estimate:
+    refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
     class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import jeffreys_distances, mixture_z, mover, prior_distances, skewed_t_distances
 from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
@@ -116,6 +117,7 @@ def pnu_risk(
     >>> print(pnu_risk(y, score, prior=0.4))
     0.2342 ± 0.1747, 95 % interval 0.0703 to 0.5623 (mix 0.14)
     """
+    refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups, helper=helper)
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
     class_prior, costs = _settle_prior(prior, sampling, rows), read_costs(costs)

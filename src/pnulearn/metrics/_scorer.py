@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._risk import Mix, estimate_risk
@@ -30,6 +31,7 @@ class PNUScorer:
     costs: tuple[float, float] = EQUAL_COSTS
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         negative, positive = two_classes(estimator, self.unlabeled, self.pos_label)
         rows = split_scored_rows(y, self.unlabeled, positive, sample_weight)
         scores = read_scores(signed_scores(estimator, X, negative, positive), len(rows.weight), 0.0)

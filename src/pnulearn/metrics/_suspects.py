@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray, FloatArray, IntArray
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn.metrics._scored_rows import read_scores, split_scored_rows
 from pnulearn.metrics._second_model import calibrate_opinion
 from pnulearn.priors._resolve import read_prior
@@ -70,6 +71,7 @@ def suspicious_rows(
     >>> suspicious_rows(y, score, prior=0.5).rows[0].item()
     3
     """
+    refuse_misaligned(y_true=y_true, y_score=y_score)
     groups = split_scored_rows(y_true, unlabeled, pos_label)
     scores = read_scores(y_score, len(groups.weight), 0.0)
     labeled = np.concatenate(groups.rows[:2])

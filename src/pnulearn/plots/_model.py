@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.labels import decode_labels
 from pnulearn.plots._style import CODES, COLORS, WORDS, Display, keep_axes, open_axes
 
@@ -67,6 +68,7 @@ class BoundaryDisplay(Display):
             Where to draw; new axes by default.
         """
         check_is_fitted(estimator)
+        refuse_misaligned(X=X, y=y)
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != 2:
             raise ValueError(f"The decision boundary needs X with two columns, got shape {X.shape}.")
@@ -136,6 +138,7 @@ class ScoreDisplay(Display):
         ax : matplotlib axes, optional
             Where to draw; new axes by default.
         """
+        refuse_misaligned(X=X, y=y)
         codes = decode_labels(y, estimator.unlabeled, classes=estimator.classes_).codes
         return cls.from_codes(codes, estimator.decision_function(X)).plot(ax)
 
@@ -158,6 +161,7 @@ class ScoreDisplay(Display):
         ax : matplotlib axes, optional
             Where to draw; new axes by default.
         """
+        refuse_misaligned(y_true=y_true, y_score=y_score)
         return cls.from_codes(decode_labels(y_true, unlabeled, pos_label).codes, np.asarray(y_score)).plot(ax)
 
     @classmethod

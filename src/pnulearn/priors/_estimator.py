@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from pnulearn._arrays import AnyArray
 from pnulearn._numbers import read_count, read_number
 from pnulearn._parameters import parameters
+from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import read_features, read_random_state, read_weights, refuse_no_classifier
 from pnulearn._problem.labels import decode_labels
 from pnulearn.priors._estimate import PriorEstimate
@@ -84,6 +85,7 @@ class PriorEstimator(BaseEstimator):
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         """
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         self.refuse_impossible()
         X = read_features(self, X, reset=True)
         labels = decode_labels(y, self.unlabeled, self.pos_label)

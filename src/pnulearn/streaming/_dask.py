@@ -150,7 +150,7 @@ class OnCluster:
                 yield result
                 window.popleft()
         finally:
-            with suppress(OSError, TimeoutError):  # the scheduler is gone; the original error is being raised already
+            with suppress(Exception):  # a scheduler or client that is gone; the reason is on its way already
                 self.client.cancel([shared, *(future for _, future in window)])
 
     def add_up(self, work: Callable[[Part], T], parts: Sequence[Part], group: int) -> T | None:
@@ -230,15 +230,26 @@ class OnCluster:
         """The result of a part, or an error that names it."""
         from distributed import CancelledError
 
-        fetched = _in_background(future.result)  # may block forever
-        while not wait([fetched], POLL_SECONDS).done:
-            self._refuse_to_wait_alone(part)
-            meanwhile()
-        self._alone_since = None
         try:
+            fetched = _in_background(future.result)  # may block for ever
+            while not wait([fetched], POLL_SECONDS).done:
+                self._refuse_to_wait_alone(part)
+                meanwhile()
+            self._alone_since = None
             return fetched.result()
-        except CancelledError as error:
-            raise ClusterError(f"The work on {part} was cancelled: was the client or the cluster closed?") from error
+        except ClusterError:
+            raise
+        except KeyError as error:  # of Dask, which selects columns before a partition comes here
+            if not isinstance(part, CollectionPart):
+                raise
+            raise ValueError(
+                f"A partition of the Dask data lacks a column that the whole has ({error}). Every partition needs all "
+                "columns."
+            ) from error
+        except (Exception, CancelledError) as error:
+            if self.client.status == "running" and not isinstance(error, CancelledError):
+                raise  # what the work itself says
+            raise ClusterError(f"The client or the cluster was closed during the work on {part}.") from error
 
     def _result_alone(self, work: Any, window: deque[tuple[Part, Any]]) -> Any:
         """Repeat the first part while nothing else runs: if workers die now, this part is the cause."""

@@ -31,7 +31,7 @@ from pnulearn.streaming._threads import InThreads, ahead
 # The folder for the parts of an output. Processes with the same plan share it; the last one removes it.
 
 PLAN, LOCK, GONE = "_plan.json", ".lock", ".gone"
-OURS = re.compile(r"\.?(part-\d+\.\w+|_plan\.json|lock)(\.\d+\.tmp)?")
+OURS = re.compile(r"\.?(part-\d+\.\w+|_plan\.json|lock)(\.[0-9a-f]+\.tmp)?")
 
 
 @contextmanager

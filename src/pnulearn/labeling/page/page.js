@@ -7,7 +7,7 @@ const REASONS = {
   risk_change: "Chosen because its label is expected to change the estimated risk most.",
   diversity: "Chosen because it is unlike the rows labelled so far.",
 };
-let start = null, shown = null, waiting = false, lastSaid = "";
+let start = null, shown = null, waiting = false, stuck = false, lastSaid = "";
 
 // Every tab is a separate annotator; after a reload it gets its pending row back.
 const who = sessionStorage.getItem("who") || crypto.randomUUID();
@@ -40,8 +40,10 @@ async function act(path, body) {
   waiting = true;
   at("card").classList.add("leaving");
   try {
-    show(await ask(path, body));
-    complain(null);
+    const told = await ask(path, body);
+    show(told);
+    stuck = Boolean(told.trouble);
+    complain(stuck ? new Error(told.trouble) : null);
   } catch (error) {
     if (error.status === 409) show(await ask("next", {}));  // somebody else was faster
     else complain(error);
@@ -49,7 +51,7 @@ async function act(path, body) {
     waiting = false;
     at("card").classList.remove("leaving");
   }
-  refreshSoon();
+  refreshSoon(stuck ? 3000 : 250);
 }
 
 function answer(change) {
@@ -59,11 +61,11 @@ function answer(change) {
 function show(told) {
   shown = told.row;
   at("card").hidden = !shown;
-  at("done").hidden = Boolean(shown);
+  at("done").hidden = Boolean(shown || told.trouble);
   for (const button of document.querySelectorAll("#classes button, #skip, #unknown")) button.disabled = !shown;
   at("undo").disabled = told.answers === 0;
   showCounts(told.counts);
-  if (!shown) return say("No row is left.");
+  if (!shown) return say(told.trouble || "No row is left.");
   showRow(shown, start.columns);
   at("question").textContent = `${start.label}: which class is row ${shown.row + 1}?`;
   at("reason").textContent = REASONS[shown.reason] || `Chosen by ${shown.reason}.`;
@@ -153,6 +155,7 @@ function refreshSoon(pause = 250) {
 async function refresh() {
   try {
     const now = await ask("progress");
+    if (stuck) return act("next", {});  // the answer was kept, and the next row could not be drawn
     showStanding(now);
     refreshSoon(now.busy ? 400 : 3000);
   } catch (error) {
