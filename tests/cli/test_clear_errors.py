@@ -1,10 +1,8 @@
 """What used to end in a traceback or in a command to the terminal says what is wrong."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -59,19 +57,6 @@ def test_streams_that_the_shell_closed(model, rows, tmp_path, closed):
     else:
         assert done.returncode == 0
         assert len(done.stdout.splitlines()) == 121
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("delay", [0.1, 0.2, 0.4, 0.8])
-def test_an_interrupt_at_any_moment_leaves_no_traceback_of_ours(model, rows, tmp_path, delay):
-    rows.to_csv(tmp_path / "rows.csv", index=False)
-    command = [sys.executable, "-m", "pnulearn", "predict", tmp_path / "rows.csv", "-m", model]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode in (0, 130, -signal.SIGINT)
-    assert "pnulearn" not in said or "Traceback" not in said
 
 
 def test_an_interrupt_while_modules_are_imported(tmp_path):
