@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.post_stratification import mixture_mass
 from pnulearn._problem.labels import UNLABELED
+from pnulearn._problem.row_keys import row_keys
 from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._groups import KEY_SEED
 
 MOST_CELLS = 20
+FIRST_ROWS = 200
 LABELS_PER_CELL = 5  # fewer labels cannot tell how the classes are distributed over so many cells
 
 
@@ -27,8 +29,9 @@ def cell_prior(X: Any, codes: AnyArray, weight: AnyArray | None, confidence: flo
     0.57 [0.48, 0.66] (cells, 90% interval)
     """
     weight = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
-    n_labels = int(np.sum((codes != UNLABELED) & (weight > 0)))
-    cell = _cells(X, weight, min(MOST_CELLS, n_labels // LABELS_PER_CELL))
+    kept = np.flatnonzero(weight > 0)
+    X, codes, weight = X[kept], codes[kept], weight[kept]
+    cell = _cells(X, min(MOST_CELLS, int(np.sum(codes != UNLABELED)) // LABELS_PER_CELL))
     if cell is None or not cell.any():
         return None
     counts = [_effective_counts(cell, weight, codes == code) for code in (1, 0, UNLABELED)]
@@ -36,20 +39,13 @@ def cell_prior(X: Any, codes: AnyArray, weight: AnyArray | None, confidence: flo
     return PriorEstimate(best, "cells", best, confidence, mass)
 
 
-def _cells(X: Any, weight: AnyArray, most: int) -> AnyArray | None:
-    """Number of the distinct row that each row is; None as soon as there are more than `most` of them."""
-    kept = weight > 0
-    code = np.zeros(X.shape[0], dtype=np.int64)
-    columns: Any = sparse.csc_matrix(X) if sparse.issparse(X) else np.asarray(X)
-    for index in range(X.shape[1]):
-        column = columns[:, [index]].toarray().ravel() if sparse.issparse(X) else columns[:, index]
-        values, place = np.unique(column, return_inverse=True)
-        if len(np.unique(column[kept])) > most:
+def _cells(X: Any, most: int) -> AnyArray | None:
+    """Number of the distinct row that each row is, up to rounding; None if there are more than `most` of them."""
+    for some in (X[:FIRST_ROWS], X):  # most tables are told by a few rows
+        values, cell = np.unique(row_keys(some, KEY_SEED), return_inverse=True)
+        if len(values) > most:
             return None
-        code = np.unique(code * len(values) + place.ravel(), return_inverse=True)[1]
-        if len(np.unique(code[kept])) > most:
-            return None
-    return code
+    return cell
 
 
 def _effective_counts(cell: AnyArray, weight: AnyArray, rows: AnyArray) -> AnyArray:
