@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE =
 UV_INSTALL := $(VENV)/bin/uv pip install --quiet --compile-bytecode --python
 
-.PHONY: attack reproduce demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest test-machines dist-check lock bench docs clean
+.PHONY: attack check-estimators reproduce demo mutants soak test test-all test-random lint types contract unit fuzz test-lowest test-newest test-machines dist-check lock bench docs clean
 
 demo: $(STAMP)
 	$(PY) -m pnulearn demo
@@ -71,6 +71,12 @@ $(LOWEST)/.installed: pyproject.toml $(STAMP)
 	$(UV_INSTALL) $(LOWEST)/bin/python --resolution lowest-direct -e ".[io,skops]"
 	$(UV_INSTALL) $(LOWEST)/bin/python -e ".[io,skops]" --group lowest
 	touch $@
+
+# scikit-learn's checks of every public estimator, with its lowest and its installed version; the table is
+# results/check-estimators.md.
+check-estimators: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m tests.check_estimators
+	$(PY) -m tests.check_estimators
 
 # The newest versions of everything, without requirements.lock; made anew at every run.
 NEWEST := $(VENV)-newest

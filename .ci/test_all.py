@@ -10,8 +10,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WANTED = {"torch": "torch==2.13.0", "shap": "shap"}  # module -> what to install
-REASONS = {"torch": "PyTorch is the extra 'torch'", "shap": "shap is not installed"}  # with which its tests skip
+WANTED = {"torch": "torch==2.13.0", "shap": "shap", "mlflow.sklearn": "mlflow-skinny>=3.4", "skl2onnx": "skl2onnx"}
+REASONS = {  # with which the tests of a module skip
+    "torch": "PyTorch is the extra 'torch'",
+    "shap": "shap is not installed",
+    "mlflow.sklearn": "MLflow is the extra 'mlflow'",
+    "skl2onnx": "skl2onnx is an extra",
+}
 SECONDS = 900
 
 

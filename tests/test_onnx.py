@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
-from pnulearn import PNUClassifier
+from pnulearn import PNUClassifier, PriorAdjusted
 from pnulearn._kernels.registry import KERNELS
 from pnulearn.onnx import save_onnx, to_onnx
 
@@ -108,3 +114,50 @@ def test_an_unfitted_model_is_refused():
 
     with pytest.raises(NotFittedError):
         to_onnx(PNUClassifier())
+
+
+def adjusted(kind, estimator):
+    """A PriorAdjusted whose labels have other shares than the population."""
+    rng = np.random.default_rng(0)
+    names = np.array(CLASSES[kind], dtype=object)
+    truth = rng.integers(len(names), size=400)
+    X = rng.normal(size=(400, 3)) + 1.5 * np.eye(3)[truth]
+    y = names[truth].copy()
+    y[120:] = None
+    prior = dict(zip(CLASSES[kind], (0.2, 0.5, 0.3), strict=True)) if kind == "three" else 0.3
+    model = PriorAdjusted(estimator, prior, cv=3, random_state=0).fit(X, y)
+    return model, rng.normal(size=(3000, 3)) + 0.5
+
+
+MODELS = {
+    "logistic": LogisticRegression(),
+    "forest": RandomForestClassifier(20, random_state=0),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    "calibrated": CalibratedClassifierCV(LinearSVC(), cv=3),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["words", "numbers", "three"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_under_the_prior_says_the_same_where_skl2onnx_knows_it(kind, name):
+    pytest.importorskip("skl2onnx", reason="skl2onnx is an extra")
+    model, rows = adjusted(kind, MODELS[name])
+    label, score, probability = runner(model).run(None, {"X": rows})
+    assert (label == model.predict(rows)).all()
+    np.testing.assert_allclose(probability, model.predict_proba(rows), atol=1e-5)
+    expected = model.decision_function(rows)
+    np.testing.assert_allclose(score, expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_a_model_without_probabilities_is_refused_with_the_remedy():
+    model, _ = adjusted("numbers", LinearSVC())
+    with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba.*CalibratedClassifierCV"):
+        to_onnx(model)
+
+
+def test_without_skl2onnx_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "skl2onnx", None)
+    model, _ = adjusted("numbers", LogisticRegression())
+    with pytest.raises(ImportError, match=r"pip install.*skl2onnx"):
+        to_onnx(model)

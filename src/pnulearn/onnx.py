@@ -1,6 +1,8 @@
 """Export to ONNX: a graph of standard operators, in double or single precision, with the same labels as the model.
 
 g = Σ_σ φ_σ(x)′w_σ + w_0, where each kernel exports its own φ;    label = classes[g > 0] or classes[argmax g]
+
+The graph of a `PriorAdjusted` is that of its model by skl2onnx, and then slope × log-probabilities + shift.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
+from pnulearn._estimators.prior_adjusted import LEAST, has_odds
 from pnulearn._extras import import_extra
 from pnulearn._files.outputs import ONNX, Output, check_outputs
 from pnulearn._files.writing import write_atomically
@@ -23,20 +26,25 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from pnulearn._estimators.classifier import PNUClassifier
+    from pnulearn._estimators.prior_adjusted import PriorAdjusted
 
 OPSET = 18
+ML_OPSET = 3  # of the operators for trees and other models of scikit-learn
 DTYPES = ("float64", "float32")
 
 
-def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequence[str] | None = None) -> ModelProto:
+def to_onnx(
+    model: PNUClassifier | PriorAdjusted, *, dtype: str = "float64", feature_names: Sequence[str] | None = None
+) -> ModelProto:
     """The model as ONNX: from X (n, d) to label (n,), score (n,) or (n, classes), probability (n, classes).
 
     Rows exactly on the decision boundary may get either label because of rounding.
 
     Parameters
     ----------
-    model : classifier
-        A fitted model.
+    model : PNUClassifier or PriorAdjusted
+        A fitted model. For a `PriorAdjusted`, skl2onnx converts the model inside; it must be installed, know that kind
+        of model, and the model must have `predict_proba` and take rows of numbers.
     dtype : str
         "float64", or "float32" for runtimes without double precision. With "float32", X, all computations and all
         outputs have about seven digits.
@@ -54,9 +62,11 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
     1
     """
     check_is_fitted(model)
-    if not hasattr(model, "kernel"):
+    adjusted = hasattr(model, "adjustment_")
+    if not adjusted and not hasattr(model, "kernel"):
         raise TypeError(
-            f"A {type(model).__name__} cannot be exported to ONNX, only a PNUClassifier can: fit with learner='pnu'."
+            f"A {type(model).__name__} cannot be exported to ONNX, only a PNUClassifier (fit with learner='pnu') or a "
+            "PriorAdjusted can."
         )
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}.")
@@ -64,13 +74,13 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
         raise TypeError(f"Labels of type {model.classes_.dtype} cannot be exported to ONNX.")
     onnx = _package()
     graph = _Graph(onnx, np.dtype(dtype))
-    score = KERNELS[model.kernel].draw(graph, vars(model))
-    _answers(graph, model, score)
+    opsets = [onnx.helper.make_opsetid("", OPSET)]
+    if adjusted:
+        opsets += _draw_adjusted(graph, model)
+    else:
+        _answers(graph, model, KERNELS[model.kernel].draw(graph, vars(model)))
     exported = onnx.helper.make_model(
-        graph.finish(model.n_features_in_),
-        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
-        producer_name="pnulearn",
-        ir_version=9,
+        graph.finish(model.n_features_in_), opset_imports=opsets, producer_name="pnulearn", ir_version=9
     )
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
     if names is not None:
@@ -80,7 +90,7 @@ def to_onnx(model: PNUClassifier, *, dtype: str = "float64", feature_names: Sequ
 
 
 def save_onnx(
-    model: PNUClassifier,
+    model: PNUClassifier | PriorAdjusted,
     path: str | os.PathLike[str],
     *,
     overwrite: bool = False,
@@ -149,15 +159,71 @@ class _Graph:
 
 def _answers(graph: _Graph, model: PNUClassifier, scores: str) -> None:
     """Label, score and probability from the scores (n, 1) or (n, classes)."""
-    two, is_text = len(model.classes_) == 2, model.classes_.dtype.kind == "U"
-    answer = _answer_two if two else _answer_many
-    code = answer(graph, scores, model)
-    names = model.classes_.astype(object) if is_text else model.classes_
+    answer = _answer_two if len(model.classes_) == 2 else _answer_many
+    _name_outputs(graph, model.classes_, answer(graph, scores, model))
+
+
+def _name_outputs(graph: _Graph, classes: AnyArray, code: str) -> None:
+    """Add the label of every row, and declare the three outputs."""
+    names = classes.astype(object) if classes.dtype.kind == "U" else classes
     names = names.astype(graph.dtype) if names.dtype.kind == "f" else names
     graph.apply("Gather", graph.constant("classes", names), code, name="label")
     graph.output("label", names.dtype, ["n"])
-    graph.output("score", graph.dtype, ["n"] if two else ["n", len(model.classes_)])
-    graph.output("probability", graph.dtype, ["n", len(model.classes_)])
+    graph.output("score", graph.dtype, ["n"] if len(classes) == 2 else ["n", len(classes)])
+    graph.output("probability", graph.dtype, ["n", len(classes)])
+
+
+def _draw_adjusted(graph: _Graph, model: PriorAdjusted) -> list[Any]:
+    """The wrapped model by skl2onnx, then its adjustment. Returns the operator sets that the model needs."""
+    if not has_odds(model.estimator_):
+        raise TypeError(
+            f"{type(model.estimator_).__name__} has no predict_proba, so its PriorAdjusted cannot be exported to ONNX. "
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV."
+        )
+    shares, opsets = _draw_probabilities(graph, model)
+    least = graph.constant("least", np.array(LEAST))
+    odds = graph.apply("Log", graph.apply("Max", shares, least, name="clipped"), name="odds")
+    slope, shift = graph.constant("slope", np.array(model.adjustment_.slope)), np.asarray(model.adjustment_.shift)
+    sloped = graph.apply("Mul", odds, slope, name="sloped")
+    shifted = graph.apply("Add", sloped, graph.constant("shift", shift), name="shifted")
+    graph.apply("Softmax", shifted, name="probability", axis=1)
+    if len(model.classes_) == 2:
+        gap = graph.apply("MatMul", shifted, graph.constant("gap", np.array([-1.0, 1.0])), name="score")
+        above = graph.apply("Greater", gap, graph.constant("bottom", np.array(0.0)), name="above_zero")
+        code = graph.apply("Cast", above, name="code", to=7)
+    else:
+        logs = graph.apply("LogSoftmax", shifted, name="score", axis=1)
+        code = graph.apply("ArgMax", logs, name="code", axis=1, keepdims=0)
+    _name_outputs(graph, model.classes_, code)
+    return opsets
+
+
+def _draw_probabilities(graph: _Graph, model: PriorAdjusted) -> tuple[str, list[Any]]:
+    """Copy the nodes of the wrapped model; the name of its probabilities, columns as in `model.classes_`."""
+    with import_extra("skl2onnx", "The export of a PriorAdjusted"):
+        from skl2onnx import to_onnx as convert
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    from onnx.compose import add_prefix
+
+    kind = DoubleTensorType if graph.dtype == np.float64 else FloatTensorType
+    inner = convert(
+        model.estimator_,
+        initial_types=[("X", kind([None, model.n_features_in_]))],
+        options={"zipmap": False},
+        target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
+    )
+    inner = add_prefix(inner, "model_", rename_inputs=False)
+    graph.nodes.extend(inner.graph.node)
+    graph.constants.extend(inner.graph.initializer)
+    own = model.estimator_.classes_.tolist()
+    order = np.array([own.index(name) for name in model.classes_.tolist()])
+    shares = graph.apply("Cast", inner.graph.output[1].name, name="own_shares", to=_element(graph))
+    columns = graph.apply("Gather", shares, graph.constant("order", order), name="shares", axis=1)
+    return columns, [opset for opset in inner.opset_import if opset.domain]
+
+
+def _element(graph: _Graph) -> int:
+    return int(graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype))
 
 
 def _answer_two(graph: _Graph, scores: str, model: PNUClassifier) -> str:

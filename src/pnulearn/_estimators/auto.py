@@ -30,7 +30,7 @@ from pnulearn._learning.result import count_held_out, doubt_prior, estimate_mode
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
 from pnulearn._problem.alignment import refuse_misaligned
-from pnulearn._problem.folds import assign_folds, check_cv, own_splits
+from pnulearn._problem.folds import assign_folds, check_cv
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
@@ -222,11 +222,9 @@ class AutoPNU(PartiallyLabeledClassifier):
             random_counts=rows.random_counts,
         )
         self.prior_estimate_, self.prior_, self.prior_interval_ = prior, prior.value, prior.interval
-        order = np.lexsort((rows.weight, rows.codes, row_keys(rows.X, seed, rows.weight)))
         common = {"prior": prior, "sampling": self.sampling, "random_state": seed}
         fitted = [
-            self._fit_pnu(rows, common) if name == PNU else self._fit_supervised(name, rows, order, common)
-            for name in names
+            self._fit_pnu(rows, common) if name == PNU else self._fit_supervised(name, rows, common) for name in names
         ]
         held_out = [_held_out_shares(model, rows) for model in fitted]
         self._weigh(names, fitted, held_out, rows, seed)
@@ -237,19 +235,12 @@ class AutoPNU(PartiallyLabeledClassifier):
         own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
         return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
 
-    def _fit_supervised(self, name: str, rows: Samples, order: AnyArray, common: dict[str, Any]) -> PriorAdjusted:
-        """Fit on rows in an order derived from their contents, with values that are equal up to rounding merged.
-
-        Otherwise the model would depend on rounding and row order: trees split between values that differ in the last
-        digit, and sums of gradients depend on the order of summation.
-        """
-        folds = FOLDS if isinstance(self.cv, str) else own_splits(self.cv, rows.codes, order) or self.cv
+    def _fit_supervised(self, name: str, rows: Samples, common: dict[str, Any]) -> PriorAdjusted:
+        """Fit to values of which those equal up to rounding are merged: trees would split between them."""
+        folds = FOLDS if isinstance(self.cv, str) else self.cv
         model = PriorAdjusted(SUPERVISED[name](common["random_state"]), cv=folds, **common)
-        labels = Labels(np.arange(rows.n_classes), rows.codes[order])  # class names are the codes themselves
-        model.fit(merge_values(rows.X[order]), labels, None if (rows.weight == 1).all() else rows.weight[order])
-        if hasattr(model, "validation_scores_"):
-            model.validation_scores_ = model.validation_scores_[np.argsort(order)]
-        return model
+        labels = Labels(np.arange(rows.n_classes), rows.codes)  # class names are the codes themselves
+        return model.fit(merge_values(rows.X), labels, None if (rows.weight == 1).all() else rows.weight)
 
     def _weigh(self, names: list[str], fitted: list[Any], held_out: list[Any], rows: Samples, seed: int) -> None:
         """Set members_ with their weights, then the risk of their average."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -163,8 +164,13 @@ class LabeledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.classifier)
-        tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
+        tags.input_tags, tags.classifier_tags = inner.input_tags, single_label(inner.classifier_tags)
         return tags
+
+
+def single_label(tags: Any) -> Any:
+    """Classifier tags of a wrapper whose y has one label per row, whatever the wrapped classifier accepts."""
+    return None if tags is None else replace(tags, multi_label=False)
 
 
 def of_rows(value: Any, rows: AnyArray, n_rows: int) -> Any:

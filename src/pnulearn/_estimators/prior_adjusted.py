@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.base import labeled_accuracy
-from pnulearn._estimators.labeled_only import of_rows
+from pnulearn._estimators.labeled_only import of_rows, single_label
 from pnulearn._learning.calibration import PENALTY
 from pnulearn._learning.result import held_out_risk
 from pnulearn._problem.alignment import refuse_misaligned
@@ -42,6 +43,7 @@ FARTHEST = 60.0  # log-odds, bracket of the root search
 SLOPES = (0.05, 50.0)  # bounds of the slope, for scores in units of their size; uninformative rows must not give 0
 USUAL_DISTANCE = 0.3  # between the class shares of population and labels: about the sd of a uniform share
 ROUNDS = 200  # of the fixed-point iteration
+REPEATED_AT_MOST = 10  # copies of a row, on average; heavier weights are passed as sample_weight
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def _population_variance(p: AnyArray, weight: AnyArray, sd: Any) -> AnyArray:
     It is the variance of the prior plus that of the mean, divided by the squared derivative of the mean.
     """
     share = weight / weight.sum()
-    error = np.square(sd) + (share**2) @ np.square(p - share @ p)
+    error = np.square(sd) + share @ np.square(p - share @ p) / weight.sum()  # weights are numbers of copies
     return error / np.maximum(share @ (p * (1 - p)), 1e-12) ** 2
 
 
@@ -205,7 +207,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pos_label : object, optional
         The positive class, by default the greater label.
     random_state : int, RandomState or None
-        Seed of the folds and of the prior estimate.
+        Seed of the folds, of the prior estimate, and of every `random_state` of the estimator that is None.
 
     Attributes
     ----------
@@ -274,7 +276,9 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         sample_weight : array (rows,), optional
-            Weights of the rows; one each by default. The estimator's `fit` must accept them.
+            Weights of the rows; one each by default. Whole numbers are numbers of copies: a row of weight two is passed
+            to the estimator twice, if copies add up to at most ten times the rows. Other weights are passed on, and
+            the estimator's `fit` must accept them.
         at_random : array of bool (rows,), optional
             True for labelled rows that were drawn at random from the population, if the others were drawn by class.
         **fit_params : object
@@ -288,13 +292,15 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, _ = indexable(read_foreign(X), labels.codes)
         n_rows, seed = len(labels.codes), int(read_random_state(self.random_state).randint(2**31))
         weight = read_weights(sample_weight, n_rows)
-        if sample_weight is not None:
+        if sample_weight is not None and not _are_counts(weight):
             fit_params["sample_weight"] = weight
         rows = Samples(X, labels.codes, weight, len(labels.classes), sampling, read_mask(at_random, n_rows))
-        work = _Work(self.estimator, rows, labels, fit_params)
+        _refuse_one_class(labels, weight)
+        seeded = _seed_unset(clone(self.estimator), None if self.random_state is None else seed)
+        work = _Work(seeded, rows, labels, fit_params, _numbers_of(X))
         fitted = work.fit_rows(rows.labeled[weight[rows.labeled] > 0])
         held_out = work.cross_fit(self.cv, seed)
-        estimate = self._resolve(rows, labels, held_out, seed)
+        estimate = self._resolve(work, held_out, seed)
         adjustment = adjust(held_out, rows, estimate, has_odds(fitted))
         self.estimator_, self.classes_, self.adjustment_ = fitted, labels.classes, adjustment
         self.prior_estimate_, self.prior_, self.prior_interval_ = estimate, estimate.value, estimate.interval
@@ -308,9 +314,9 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(fitted, name))
         return self
 
-    def _resolve(self, rows: Samples, labels: Labels, held_out: AnyArray | None, seed: int) -> PriorEstimate:
+    def _resolve(self, work: _Work, held_out: AnyArray | None, seed: int) -> PriorEstimate:
         """The prior, estimated from X if it is numeric, else from held-out scores."""
-        table = _as_numbers(rows.X)
+        rows, table = work.rows, work.numbers
         if table is None:
             table = np.zeros((len(rows.codes), 1)) if held_out is None else held_out - held_out[:, :1]
         return resolve_prior(
@@ -318,7 +324,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             table,
             rows.codes,
             rows.weight,
-            classes=labels.classes,
+            classes=work.labels.classes,
             random_state=seed,
             random_counts=rows.random_counts,
         )
@@ -383,22 +389,69 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
+        tags.input_tags, tags.classifier_tags = inner.input_tags, single_label(inner.classifier_tags)
         return tags
+
+
+def _refuse_one_class(labels: Labels, weight: AnyArray) -> None:
+    """Raise a ValueError unless two classes have labelled rows of positive weight."""
+    mass = np.bincount(labels.codes[labels.labeled], weights=weight[labels.labeled], minlength=len(labels.classes))
+    if np.count_nonzero(mass) < 2:
+        seen = labels.classes[int(mass.argmax())].item()
+        raise ValueError(
+            f"PriorAdjusted needs labelled rows of two classes, and all labelled rows are of class {seen!r}. Label "
+            "rows of another class, or use PNUClassifier, which learns from one class and unlabelled rows."
+        )
+
+
+def _seed_unset(model: Any, seed: int | None) -> Any:
+    """The model with `seed` in every parameter `random_state` that is None, also of its parts."""
+    if seed is not None:
+        unset = [
+            name
+            for name, value in model.get_params(deep=True).items()
+            if value is None and name.rsplit("__", 1)[-1] == "random_state"
+        ]
+        model.set_params(**dict.fromkeys(unset, seed))
+    return model
+
+
+def _are_counts(weight: AnyArray) -> bool:
+    """Whether weights are whole numbers that are cheap to replace by repeated rows."""
+    return bool((weight == np.floor(weight)).all() and weight.sum() <= REPEATED_AT_MOST * len(weight))
 
 
 @dataclass(frozen=True)
 class _Work:
-    """Data shared by all fits in one call of `PriorAdjusted.fit`."""
+    """Data shared by all fits in one call of `PriorAdjusted.fit`. `numbers` is X if it is numeric, else None."""
 
     estimator: Any
     rows: Samples
     labels: Labels
     fit_params: dict[str, Any]
+    numbers: Any
+
+    @cached_property
+    def ranks(self) -> AnyArray:
+        """Place of every row in an order derived from contents, or its own place if X is not numeric."""
+        codes, weight = self.rows.codes, self.rows.weight
+        if self.numbers is None:
+            return np.arange(len(codes))
+        known, ranks = np.flatnonzero((codes >= 0) & (weight > 0)), np.zeros(len(codes), dtype=int)
+        keys = row_keys(self.numbers[known], 0, weight[known])
+        ranks[known[np.lexsort((weight[known], codes[known], keys))]] = np.arange(len(known))
+        return ranks
 
     def fit_rows(self, rows: AnyArray) -> Any:
-        """A copy of the estimator, fitted to these rows."""
+        """A copy of the estimator, fitted to these rows in an order that does not depend on their order in X.
+
+        A row of weight two is passed twice. Many classifiers would treat a weight differently: forests draw rows
+        regardless of it, and smallest numbers of rows in a leaf do not count it.
+        """
         n_rows = len(self.labels.codes)
+        rows = rows[np.argsort(self.ranks[rows], kind="stable")]
+        if "sample_weight" not in self.fit_params:
+            rows = np.repeat(rows, self.rows.weight[rows].astype(int))
         params = {name: of_rows(value, rows, n_rows) for name, value in self.fit_params.items()}
         known = self.labels.classes[self.labels.codes[rows]]
         with explained(self.rows.X):
@@ -423,13 +476,13 @@ class _Work:
         n_folds = min(int(n_folds), int(np.bincount(codes[known], minlength=self.rows.n_classes).min()))
         if n_folds < 2:
             return []
-        numbers = _as_numbers(self.rows.X)
+        numbers = self.numbers
         shuffled = np.random.default_rng(seed).permutation(len(codes))
         fold = assign_folds(codes, n_folds, shuffled if numbers is None else row_keys(numbers, seed, weight), weight)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
 
 
-def _as_numbers(X: Any) -> Any:
+def _numbers_of(X: Any) -> Any:
     """X as an array or sparse matrix of numbers if it is numeric and finite, else None."""
     if sparse.issparse(X):
         return sparse.csr_matrix(X) if X.dtype.kind in "biuf" else None

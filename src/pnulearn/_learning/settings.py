@@ -123,10 +123,7 @@ class Settings:
 
     def refuse_beyond_one_pass(self) -> None:
         """Raise ValueError for settings that one-pass learning does not support."""
-        if not self.loss.one_pass:
-            raise ValueError(
-                f"loss={self.loss.name!r} needs all rows at once. In one pass only loss='squared' can be learnt."
-            )
+        refuse_loss_in_one_pass(self.loss)
         if self.costs is not None:
             raise ValueError("costs need all rows at once: leave them out in one pass, and choose a threshold instead.")
         if not self.counts_folds:
@@ -134,6 +131,12 @@ class Settings:
         if isinstance(self.centers, str) and self.centers == "all":
             raise ValueError("centers='all' needs all rows at once. Pass a number, e.g. centers=500, or an array.")
         refuse_ranks_in_one_pass(self.columns)
+
+
+def refuse_loss_in_one_pass(loss: Loss) -> None:
+    """Raise ValueError for a loss whose model is not a function of sums over rows."""
+    if not loss.one_pass:
+        raise ValueError(f"loss={loss.name!r} needs all rows at once. In one pass only loss='squared' can be learnt.")
 
 
 def refuse_ranks_in_one_pass(columns: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
@@ -152,6 +152,8 @@ class PNUStratifiedGroupKFold(PNUStratifiedKFold):
     [2, 3]
     [1]
     """
+
+    __metadata_request__split: ClassVar = {"groups": True}  # scikit-learn's tools pass groups on if routing is enabled
 
     def split_groups(self, codes: AnyArray, groups: Any) -> Iterator[tuple[AnyArray, AnyArray]]:
         """Splits of class codes that keep groups together. Training sets include unlabelled rows.

@@ -6,6 +6,7 @@ Missing values mark unlabelled rows. Any other marker must be passed by the user
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,8 @@ def decode_labels(
     is_label = ~missing
     if unlabeled is not None:
         is_label[is_label] = values[is_label] != unlabeled
+    if classes is None:
+        _refuse_encoded(not is_label.all(), unlabeled)
     labels = _tidy(values[is_label])
     names, index = np.unique(labels, return_inverse=True)
     if classes is None:
@@ -151,6 +154,33 @@ def _tidy(labels: AnyArray) -> AnyArray:
             "classes must be integers or strings."
         )
     return labels
+
+
+ENCODING = ("decision_function", "predict_proba", "predict_log_proba")  # methods that cross_val_predict encodes y for
+
+
+def _refuse_encoded(has_unlabeled: bool, unlabeled: Any) -> None:
+    """Raise a ValueError inside `cross_val_predict` if it makes unlabelled rows a class of their own.
+
+    It numbers the labels of y between the split and the fits, and a number does not tell that it stood for a missing
+    label. Only the call that is under way does: its `method`, and its encoder once there is one.
+    """
+    frame: Any = inspect.currentframe()
+    while frame is not None and frame.f_code.co_name != "cross_val_predict":
+        frame = frame.f_back
+    if frame is None or not frame.f_globals.get("__name__", "").startswith("sklearn."):
+        return
+    method, encoder = frame.f_locals.get("method"), frame.f_locals.get("le")
+    if method not in ENCODING:
+        return
+    names = getattr(encoder, "classes_", np.zeros(0))
+    if has_unlabeled or any(is_missing(name) or (unlabeled is not None and name == unlabeled) for name in names):
+        raise ValueError(
+            f"cross_val_predict(method={method!r}) would make unlabelled rows a class of their own, because it numbers "
+            "the values of y before the model sees them. Fit the model once and take its validation_scores_, which "
+            "are held out; or write the loop: for train, test in cv.split(X, y): "
+            f"scores[test] = clone(model).fit(X[train], y[train]).{method}(X[test])."
+        )
 
 
 def _refuse_to_guess(names: AnyArray, has_missing: bool) -> None:

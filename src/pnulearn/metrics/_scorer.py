@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.alignment import refuse_misaligned
@@ -45,6 +46,24 @@ class PNUScorer:
             costs=self.costs,
         )
         return -estimate.value
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> PNUScorer:
+        """Say whether scikit-learn's tools pass `sample_weight` to the scorer, if metadata routing is enabled.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            True to request weights, False to ignore them, None to stop if they are given, or the name under which they
+            are given.
+        """
+        object.__setattr__(self, "_weight_request", sample_weight)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """The metadata that `set_score_request` asked for."""
+        request = MetadataRequest(owner=type(self).__name__)
+        request.score.add_request(param="sample_weight", alias=getattr(self, "_weight_request", None))
+        return request
 
 
 def make_pnu_scorer(
