@@ -126,6 +126,46 @@ def test_dask_arrays_and_frames_give_the_same_classifier(client):
     assert of_frame.feature_names_in_.tolist() == list(COLUMNS)
 
 
+def test_a_search_does_not_depend_on_how_rows_are_partitioned(client):
+    """Dask frames and arrays, with empty partitions or with `classes`, are numbered like an array in memory."""
+    settings = SMALL | {"prior": 0.3, "cv": 5}
+    wanted = fit_files(PNUClassifier(**settings), (X, Y), dtype="float64").coef_
+    frame = table(X, Y).to_pandas()
+    pieces = [frame[:0], frame[:700], frame[:0], frame[700:2500], frame[2500:], frame[:0]]
+    gaps = dask_frame.from_delayed([dask.delayed(piece) for piece in pieces], meta=frame[:0])
+    arrays = (dask_array.from_array(X, chunks=(900, -1)), dask_array.from_array(Y, chunks=900))
+    found = {
+        "7 partitions": fit_files(PNUClassifier(**settings), _frame(7), target="label", client=client, dtype="float64"),
+        "empty ones": fit_files(PNUClassifier(**settings), gaps, target="label", client=client, dtype="float64"),
+        "classes": fit_files(
+            PNUClassifier(**settings), gaps, target="label", client=client, dtype="float64", classes=[0, 1]
+        ),
+        "arrays": fit_files(PNUClassifier(**settings), arrays, client=client, dtype="float64"),
+    }
+    for name, model in found.items():
+        assert_allclose(model.coef_, wanted, rtol=0, atol=1e-10, err_msg=name)
+
+
+def _frame(npartitions):
+    return dask_frame.from_pandas(table(X, Y).to_pandas(), npartitions=npartitions)
+
+
+def test_one_candidate_is_the_same_from_everywhere(client, rows):
+    """Where nothing is drawn or chosen, files, frames and rows in memory give the same model."""
+    one = SMALL | {"centers": X[:12], "mix": 0.2, "alpha": 0.1, "bandwidth": 2.0, "prior": 0.3, "cv": 5}
+    wanted = PNUClassifier(**one).fit(X, Y).coef_
+    for data, more in ((rows, {}), (rows, {"client": client}), (_frame(5), {"client": client})):
+        found = fit_files(PNUClassifier(**one), data, target="label", dtype="float64", **more)
+        assert_allclose(found.coef_, wanted, rtol=0, atol=1e-10)
+
+
+def test_centres_may_be_a_slice_of_a_data_frame(client, rows):
+    """Their memory order changes on the way to a worker; the mean of the centres did too, in its last bits."""
+    settings = SMALL | {"centers": table(X, Y).to_pandas()[list(COLUMNS)][:200], "prior": 0.3}
+    here, there = (fit_files(PNUClassifier(**settings), rows, target="label", **on) for on in ({}, {"client": client}))
+    assert_array_equal(there.coef_, here.coef_)
+
+
 @pytest.mark.thorough
 def test_a_worker_killed_mid_run_changes_nothing(mortal_client, source, design, honest, tmp_path):
     marker = str(tmp_path / "died")
@@ -233,7 +273,7 @@ def counted_source(folder, deadly=False):
 def test_what_partitions_have_in_common_is_computed_once_per_pass(client, tmp_path):
     data, n_reads = counted_source(tmp_path)
     fit_files(PNUClassifier(**SMALL), data, client=client)
-    assert n_reads() == 3  # the labels, the sample of rows, the statistics
+    assert n_reads() == 3  # the labels (which also number the rows), the sample of rows, the statistics
 
 
 @pytest.mark.thorough

@@ -58,7 +58,8 @@ def choose_centers(X: Any, is_labeled: AnyArray, keys: AnyArray, centers: str | 
 
 
 def _given_centers(centers: ArrayLike, n_features: int) -> AnyArray:
-    array = np.asarray(centers, dtype=float)
+    # In one memory order: another one changes the last bits of the mean, and pickling may change the order.
+    array = np.array(centers, dtype=float, order="C")
     if array.ndim != 2 or array.shape[1] != n_features or len(array) == 0:
         raise ValueError(f"centers must have shape (n_centers, {n_features}) to match X, got {array.shape}.")
     if not np.isfinite(array).all():

@@ -12,12 +12,13 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from pnulearn._extras import import_extra
 from pnulearn._moments import ArrayBatch, Batch
 from pnulearn.streaming._sources import ArrayPart, ArrowBatch, Part, Source, StreamPart, choose_columns, open_source
-from pnulearn.streaming._threads import run_on
+from pnulearn.streaming._threads import Runner, run_on
 
 # Dask arrays and data frames as parts, one per partition.
 
@@ -28,7 +29,8 @@ GROUP = 32  # partitions per group: adding all statistics to one total would be 
 class CollectionPart:
     """A partition: a delayed object on the client, its rows on a worker.
 
-    `token` is Dask's name of the collection, which identifies its content.
+    `token` is Dask's name of the collection, which identifies its content. Rows are numbered through all partitions, as
+    those of an array are, so that the division into partitions does not change a row's fold; see `number_rows`.
     """
 
     index: int
@@ -36,10 +38,7 @@ class CollectionPart:
     target: str | None = None
     token: str = ""
     start: int = 0
-
-    @property
-    def name(self) -> str:
-        return f"partition-{self.index}"
+    name: str = ArrayPart.name
 
     def __str__(self) -> str:
         return f"partition {self.index} of the Dask data"
@@ -65,6 +64,27 @@ class CollectionPart:
 
     def glimpse(self) -> CollectionPart:
         return self
+
+
+def number_rows(source: Source, run: Runner, lengths: Sequence[int] | None = None) -> Source:
+    """The source with the rows of Dask partitions numbered from the first to the last, and without empty partitions.
+
+    `lengths` are the numbers of rows of all parts, which are counted if they are not given.
+    """
+    if not all(isinstance(part, CollectionPart) for part in source.parts):
+        return source
+    lengths = list(run(_length, source.parts)) if lengths is None else lengths
+    if not any(lengths):
+        return source
+    starts = accumulate(lengths, initial=0)
+    numbered = zip(source.parts, starts, lengths, strict=False)  # there is one start more
+    parts = [replace(part, start=start) for part, start, length in numbered if length]  # type: ignore[type-var]
+    return replace(source, parts=tuple(parts))
+
+
+def _length(part: Part) -> int:
+    assert isinstance(part, CollectionPart)
+    return len(part.data[0] if isinstance(part.data, tuple | list) else part.data)
 
 
 def is_collection(data: Any) -> bool:

@@ -17,6 +17,7 @@ from pnulearn._learning.settings import Settings
 from pnulearn._moments import Design, RowSample, position_keys
 from pnulearn._problem.labels import decode_labels
 from pnulearn._reader.words import refuse_marker
+from pnulearn.streaming._dask import number_rows
 from pnulearn.streaming._sources import Part, Source, numbers_if_text
 from pnulearn.streaming._threads import Runner, part_blocks
 
@@ -109,16 +110,21 @@ def make_design(
 
 def plan_design(
     settings: Settings, source: Source, classes: ArrayLike | None, dtype: str, run: Runner
-) -> tuple[Design, RowSample]:
-    """A design for all parts of a source, and the sample of rows it was computed from."""
+) -> tuple[Design, RowSample, Source]:
+    """A design for all parts of a source, the sample of rows that gave it, and the source with numbered rows."""
     counts: list[dict[Any, int]] = []
     if classes is None:
         bare = source.without_parts()
         parts = [part.glimpse() for part in source.parts] if source.is_one_shot else source.parts
         counts = list(run(partial(part_labels, source=bare), parts))
         found = classes_of(counts, settings.unlabeled, settings.pos_label, untyped=source.is_untyped)
+        numbered = number_rows(source, run, [sum(one.values()) for one in counts])
+        if len(numbered.parts) < len(source.parts):  # without the empty ones
+            counts = [one for one in counts if one]
+        source = numbered
     else:
+        source = number_rows(source, run)
         found = decode_labels(np.asarray(classes), settings.unlabeled, settings.pos_label).classes
     reading = reading_design(source.columns, source.n_features, found, settings.unlabeled, settings.seed)
     sample = draw_sample(source, reading, counts, run)
-    return design_of(settings, reading, sample.X, sample.codes, dtype), sample
+    return design_of(settings, reading, sample.X, sample.codes, dtype), sample, source

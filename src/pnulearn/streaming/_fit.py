@@ -15,7 +15,7 @@ from pnulearn._learning.moment_search import Fits
 from pnulearn._learning.settings import Settings
 from pnulearn._moments import Design, PNUStatistics, RowSample
 from pnulearn._numbers import read_number
-from pnulearn.streaming._dask import OnCluster, is_collection, open_for_cluster
+from pnulearn.streaming._dask import OnCluster, is_collection, number_rows, open_for_cluster
 from pnulearn.streaming._design import plan_design
 from pnulearn.streaming._passes import SECONDS_BETWEEN, as_checkpoint, collect, count_errors, plan_of
 from pnulearn.streaming._sources import PART_ROWS, Source, open_source
@@ -122,7 +122,7 @@ def fit_files(
     saved = as_checkpoint(checkpoint, plan_of(source, estimator, classes, dtype), source, checkpoint_seconds)
     if saved is not None and saved.design is not None:
         settings = replace(settings, seed=saved.design.seed)
-    design, sample = plan_design(settings, source, classes, dtype, run)
+    design, sample, source = plan_design(settings, source, classes, dtype, run)
     statistics = collect(source, design, run, saved, settings.verbose)
 
     def recount(fits: list[Fits]) -> list[Fits]:
@@ -162,7 +162,7 @@ def collect_statistics(
     """
     source, run = _open(data, target, design.columns, part_rows, n_jobs, client)
     saved = as_checkpoint(checkpoint, plan_of(source, design.fingerprint), source)
-    return collect(source, design, run, saved)
+    return collect(number_rows(source, run), design, run, saved)
 
 
 def _open(
