@@ -35,6 +35,15 @@ def test_the_model_serves_every_command(streamed, customers, tmp_path, capsys):
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 351
 
 
+def test_predictions_of_many_batches_have_one_header(streamed, customers, tmp_path, monkeypatch):
+    monkeypatch.setattr(batches_module, "BYTES_AT_ONCE", 5_000)
+    out = tmp_path / "p.csv"
+    assert run(["predict", str(customers), "-m", str(streamed), *STREAMED, "-o", str(out), "-q"]) == 0
+    lines = out.read_text().splitlines()
+    assert len(lines) == 351
+    assert lines.count(lines[0]) == 1
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [

@@ -97,6 +97,16 @@ def test_the_next_row_stays_until_it_is_answered_and_can_be_taken_back(blobs):
     assert Labeler(X, classes=NAMES).undo() is None
 
 
+def test_undo_takes_back_the_last_answer_and_then_the_one_before(blobs):
+    labeler, draws = Labeler(blobs[0], classes=NAMES, refit_every=0), []
+    for name in ("spam", "ham", "spam"):
+        draws.append(labeler.next())
+        labeler.answer(name)
+    assert labeler.undo() == draws[2]
+    assert labeler.undo() == draws[1]
+    assert labeler.counts == {"ham": 0, "spam": 1}
+
+
 def test_skipped_rows_come_back_and_unknown_ones_do_not(blobs):
     X, truth = blobs
     labeler = Labeler(X[:14], classes=NAMES, refit_every=0)

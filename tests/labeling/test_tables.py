@@ -50,6 +50,22 @@ def test_an_export_has_labels_origins_and_weights(tmp_path, capsys):
     drawn = np.isin(origin.astype(str), ["random", "margin"])
     assert np.mean(weight[drawn].astype(float)) == pytest.approx(1, abs=0.25)
     assert set(weight[~drawn]) == {"1"}
+    assert_weights_are_those_of_lure(journal_of(table), origin, weight, n_rows=200, n_given=6)
+
+
+def assert_weights_are_those_of_lure(journal, origin, weight, n_rows, n_given):
+    """1 + (N − M) / (N − m) (1 / ((N − m + 1) p) − 1) for the m-th of M draws from N rows, from the journal's lines."""
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    answered = {event["draw"] for event in events if event["event"] == "answer"}
+    rows = [event for event in events if event["event"] == "draw" and event["draw"] in answered]
+    drawn = np.isin(origin.astype(str), ["random", "margin"])
+    assert len({weight[event["row"]] for event in rows}) > 10
+    assert drawn.sum() == sum(origin[event["row"]] != "don't know" for event in rows)
+    first = next(event for event in rows if origin[event["row"]] != "don't know")
+    n_left, total = n_rows - n_given, int(drawn.sum())
+    assert 0 < first["probability"] <= 1
+    wanted = 1 + (n_left - total) / (n_left - 1) * (1 / (n_left * first["probability"]) - 1)
+    assert float(weight[first["row"]]) == pytest.approx(wanted, rel=0.05)  # "don't know" changes M and N by one
 
 
 def test_fit_prior_and_evaluate_read_an_export(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Batch prediction: the model's answers, in order, whole or not at all, and never twice."""
 
+import copy
 import subprocess
 import sys
 import textwrap
@@ -45,6 +46,15 @@ def test_one_file_with_every_row_in_order(model, rows, ending, tmp_path, scores)
     assert_array_equal(found["prediction"], (np.array(found["score"]) > 0).astype(float))
     assert_allclose(found["probability"], np.clip((1 + np.array(found["score"])) / 2, 0, 1), atol=1e-12)
     assert [p.name for p in tmp_path.iterdir()] == [f"out{ending}"]  # nothing is left lying about
+
+
+def test_a_score_of_zero_is_negative_as_in_the_model_itself(model, rows, tmp_path):
+    level = copy.deepcopy(model)
+    level.coef_, level.intercept_ = np.zeros_like(level.coef_), np.zeros_like(level.intercept_)
+    found = pq.read_table(predict_files(level, rows, tmp_path / "out.parquet"))
+    assert set(found["score"].to_pylist()) == {0.0}
+    assert set(found["prediction"].to_pylist()) == {level.classes_[0]}
+    assert set(level.predict(table(X, Y).to_pandas()[list(COLUMNS)])) == {level.classes_[0]}
 
 
 def test_a_folder_holds_one_file_per_part(model, rows, tmp_path, scores):

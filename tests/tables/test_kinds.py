@@ -143,6 +143,7 @@ def test_dates_within_weeks_have_an_age_and_no_cycles():
         (["31.12.2024", "1.2.24"], ["2024-12-31", "2024-02-01"], None),
         (["1/2/2024", "31/1/2024"], ["2024-02-01", "2024-01-31"], True),
         (["1/2/2024", "1/31/2024"], ["2024-01-02", "2024-01-31"], False),
+        (["1.2.49", "1.2.50", "1.2.69", "1.2.70"], ["2049-02-01", "2050-02-01", "2069-02-01", "1970-02-01"], None),
         (["2024-01-31T10:30:00Z"], ["2024-01-31T10:30"], None),
         (["2024-01-31 10:30:00+02:00"], ["2024-01-31T08:30"], None),
         (["1.2.2024 9:15 PM"], ["2024-02-01T21:15"], None),
@@ -168,6 +169,13 @@ def test_months_in_words_make_a_column_of_dates():
     assert same.feature_names == plan.feature_names
     np.testing.assert_array_equal(X, Z)
     assert features("t", ["3 march hares", "may be", "3 march hares", "may be"])[0].kinds == {"t": "category"}
+
+
+@pytest.mark.parametrize(("n_words", "kind"), [(4, "date"), (5, "text"), (40, "text")])
+def test_a_column_is_of_dates_if_more_than_95_percent_of_its_cells_are(n_words, kind):
+    days = [f"2024-01-{day % 28 + 1:02d}" for day in range(100 - n_words)]
+    cells = days + [f"word {n}" for n in range(n_words)]
+    assert as_table("t", cells).column("t").kind == kind
 
 
 def test_times_of_day_have_an_hour_alone():
