@@ -67,9 +67,13 @@ def _column(name: str, values: list[Any], source: str) -> Any:
         return pa.array(values, pa.bool_())
     if types <= {int, float}:
         try:
-            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+            numbers = [None if value is None else float(value) for value in values]
         except OverflowError:
             raise TableError(f"Column {name!r} of {source} holds a number too large for a float.") from None
+        pairs = zip(values, numbers, strict=True)
+        if all(value is None or number == value or value != value for value, number in pairs):
+            return pa.array(numbers, pa.float64())
+        # as text, so that no digit of an identifier is lost
     words = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
     return pa.array(words, pa.string())
 

@@ -25,6 +25,7 @@ from pnulearn.tables._options import TableOptions
 if TYPE_CHECKING:
     from pnulearn.labeling import Labeler
     from pnulearn.labeling._table_labeling import Task
+    from pnulearn.tables import Table
 
 
 def label(
@@ -74,10 +75,14 @@ def label(
     if repair:
         _repair(place, json)
         return
-    task, fitted = _read_task(open_table(file, options), label, classes, options, model)
-    remarks(task.remarks)
+    from pnulearn.labeling._table_labeling import rows_of_journal
+
+    whole = open_table(file, options)
+    table, notes = rows_of_journal(whole, place)
+    task, fitted = _read_task(table, label, classes, options, model)
+    remarks([*task.remarks, *notes])
     if export is not None:
-        _export(task, place, export, json)
+        _export(task, whole, place, export, json)
         return
     labeler = task.labeler(
         place,
@@ -136,13 +141,13 @@ def _repair(journal: Path, json: bool) -> None:
     show_facts({**facts, "restored": done.n_restored, "copy": done.copy and str(done.copy)}, json)
 
 
-def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
+def _export(task: Task, whole: Table, journal: Path, out: Path, json: bool) -> None:
     from pnulearn._files.writing import write_atomically
     from pnulearn.labeling._table_labeling import export_lines, label_columns, restore
 
     labeler = restore(task, journal)
     columns = label_columns(task, labeler)
-    lines = export_lines(task, columns)
+    lines = export_lines(whole, columns)
     write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
     remark(f"Learn from it with: pnulearn fit {out} --label {task.label} (it finds the columns of weights).")
     show_facts({"labels": labeler.counts, "dont_know": labeler.n_unknown, "export": str(out)}, json)

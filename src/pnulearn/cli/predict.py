@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -17,8 +18,10 @@ from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
     from pnulearn import TableClassifier
-    from pnulearn.tables import Column, Table
+    from pnulearn.tables import Table
     from pnulearn.tables._model import Predictions
+
+PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 def predict(
@@ -138,13 +141,48 @@ def _answers(predictions: Predictions, label: str) -> dict[str, list[Any]]:
 
 
 def _json_lines(table: Table, answers: dict[str, list[Any]], kept: list[str]) -> Iterator[str]:
-    columns = {name: _json_values(table.column(name)) for name in kept} | answers
+    columns = {name: _json_cells(table, name) for name in kept}
+    columns |= {name: list(map(_dump, values)) for name, values in answers.items()}
+    keys = [_dump(name) for name in columns]
     for row in zip(*columns.values(), strict=True):
-        yield json_format.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n"
+        yield "{" + ", ".join(f"{key}: {cell}" for key, cell in zip(keys, row, strict=True)) + "}\n"
 
 
-def _json_values(column: Column) -> list[Any]:
-    if not column.is_numeric:
-        return column.values.tolist()
-    kind = bool if column.kind == "flag" else float
-    return [None if value != value else kind(value) for value in column.values]
+def _dump(value: Any) -> str:
+    return json_format.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _json_cells(table: Table, name: str) -> list[str]:
+    """The cells of a column as JSON: numbers with all of their digits, text unchanged, null where missing.
+
+    In a column of numbers a missing cell is null whatever it says; in a column of text "NA" remains. Infinity is text.
+    """
+    import pyarrow as pa
+
+    cells = table.cells.column(name)
+    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    if pa.types.is_integer(kind):
+        return ["null" if value is None else str(value) for value in cells.to_pylist()]
+    if pa.types.is_decimal(kind):
+        return ["null" if value is None else format(value, "f") for value in cells.to_pylist()]
+    column = table.column(name)
+    texts = cells.to_pylist() if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
+    if column.kind == "flag" and texts is None:
+        return ["null" if value != value else _dump(bool(value)) for value in column.values]
+    if column.is_numeric:
+        own = texts or [""] * table.n_rows
+        return [_json_number(value, text) for value, text in zip(column.values.tolist(), own, strict=True)]
+    return [_dump(text or None) for text in (column.texts() if texts is None else texts)]
+
+
+def _json_number(value: float, text: str | None) -> str:
+    """The digits of the cell if JSON knows such a number, else its value: 12.5 for "12,5".
+
+    >>> [_json_number(*cell) for cell in [(9007199254740992.0, "9007199254740993"), (0.25, "25%"), (1e999, "inf")]]
+    ['9007199254740993', '0.25', '"inf"']
+    """
+    if value != value:
+        return "null"
+    if text and PLAIN_NUMBER.fullmatch(text) and float(text) == value:
+        return text
+    return _dump(value if abs(value) < float("inf") else str(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._files.writing import guard_cell
 from pnulearn._problem.samples import Sampling
+from pnulearn._reader.csv_lines import csv_bytes, shown_cells
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.table import Table
 from pnulearn.labeling._draws import DONT_KNOW, RANDOM
-from pnulearn.labeling._journal import JournalError, read_journal
+from pnulearn.labeling._journal import JournalError, parse_event, read_journal
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.tables._label_column import label_text, read_targets
 from pnulearn.tables._model import TableModel
@@ -70,7 +72,53 @@ class Task:
         **options : object
             Parameters of `Labeler`.
         """
-        return Labeler(self.X, self.y, classes=self.classes, journal=journal, about=self.about, **options)
+        is_new = journal is not None and not Path(journal).exists()
+        about = self.about | ({"rows": digest_rows(self.table)} if is_new else {})
+        return Labeler(self.X, self.y, classes=self.classes, journal=journal, about=about, **options)
+
+
+def digest_rows(table: Table) -> str:
+    """A hash of all cells, for a table that is read again after rows were added behind them.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    """
+    cells = csv_bytes([shown_cells(table, name) for name in table.names])
+    return hashlib.sha256(repr(table.names).encode() + bytes(cells)).hexdigest()[:16]
+
+
+def rows_of_journal(table: Table, journal: str | Path) -> tuple[Table, list[str]]:
+    """The rows that a journal is about, if others were added behind them since it was begun, and what to say.
+
+    Parameters
+    ----------
+    table : Table
+        As `read_table` returns it.
+    journal : str or Path
+        The file, which need not exist.
+    """
+    path = Path(journal)
+    if not path.is_file():
+        return table, []
+    try:
+        with path.open("rb") as file:
+            start = parse_event(file.readline())
+    except ValueError:
+        return table, []  # whoever opens it says what is wrong
+    n_rows, fingerprint = start.get("n_rows"), start.get("table")
+    if not isinstance(n_rows, int) or not 0 < n_rows < table.n_rows or fingerprint == table.fingerprint:
+        return table, []
+    first = Table(table.cells.slice(0, n_rows), table.source, table.reading, str(fingerprint), table.remarks)
+    if digest_rows(first) != start.get("rows"):
+        return table, []
+    n_new = table.n_rows - n_rows
+    return first, [
+        f"{n_new} {'row was' if n_new == 1 else 'rows were'} added to {table.source} since its journal was begun; the "
+        f"labels belong to the first {n_rows} rows, and only these are used. To label all of them: --export the labels "
+        "to a new file, which has all rows, and label that."
+    ]
 
 
 def read_task(
@@ -196,21 +244,25 @@ def label_columns(task: Task, labeler: Labeler) -> LabelColumns:
     return LabelColumns(export_names(task.label), cells)
 
 
-def export_lines(task: Task, columns: LabelColumns) -> Iterator[str]:
+def export_lines(table: Table, columns: LabelColumns) -> Iterator[str]:
     """The table as CSV with these columns: its own cells as they are, but for formulas.
 
     Parameters
     ----------
-    task : Task
-        What was labelled.
+    table : Table
+        What was labelled; rows that were added behind it keep the labels that they have.
     columns : LabelColumns
         As `label_columns` returns them.
     """
-    kept = [place for place, name in enumerate(task.table.names) if name not in columns.names]
+    kept = [place for place, name in enumerate(table.names) if name not in columns.names]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([guard_cell(name) for name in (*(task.table.names[place] for place in kept), *columns.names)])
-    for cells, added in zip(task.table.rows(), columns.cells, strict=True):
+    writer.writerow([guard_cell(name) for name in (*(table.names[place] for place in kept), *columns.names)])
+    label = table.names.index(columns.names[0]) if columns.names[0] in table.names else None
+    for number, cells in enumerate(table.rows()):
+        own = "" if label is None else cells[label] or ""
+        later = (own, GIVEN if own else "", "no" if own else "", "1")
+        added = columns.cells[number] if number < len(columns.cells) else later
         writer.writerow([*(guard_cell(cells[place]) for place in kept), guard_cell(added[0]), *added[1:]])
         yield buffer.getvalue()
         buffer.seek(0)

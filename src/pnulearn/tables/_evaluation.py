@@ -31,6 +31,8 @@ from pnulearn.tables._prior import prior_facts, random_prior, settle_prior
 from pnulearn.tables._provenance import Origins, find_origins, read_weights
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
 
+LEAST_SEEN, SEEN_SHARE = 5, 0.1  # labelled rows of the fit among those evaluated that are worth a warning
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -154,6 +156,7 @@ def evaluate_table(
         scores = score_column(table, score, labels.classes, threshold)
     else:
         labels = _labels_for(model, table, label, options)
+        _warn_of_training_rows(model, gathered, labels)
         assert gathered.scores is not None
         scores = gathered.scores
     note([origins.remark] if origins.remark else [])
@@ -186,12 +189,24 @@ def evaluate_table(
 
 def _labels_for(model: TableModel, table: Table, label: str, options: TableOptions) -> Labels:
     """Labels encoded in the classes of a model."""
-    if model.record.fingerprint and model.record.fingerprint == table.fingerprint:
-        warn("The model was fitted to this very file, so the error looks smaller than it is.")
     labels = model_labels(table, model, label, options.unlabeled)
     if options.pos_label is not None:
         refuse_other_positive(model, options.pos_label)
     return labels
+
+
+def _warn_of_training_rows(model: TableModel, gathered: Gathered, labels: Labels) -> None:
+    """Warn if the model was fitted to this file, or to some of its labelled rows in another file or order."""
+    fitted_to, known = model.record.fingerprint, labels.codes >= 0
+    if fitted_to and fitted_to == gathered.table.fingerprint:
+        warn("The model was fitted to this very file, so the error looks smaller than it is.")
+        return
+    n_seen, n_known = 0 if gathered.seen is None else int(gathered.seen[known].sum()), int(known.sum())
+    if n_seen >= max(LEAST_SEEN, SEEN_SHARE * n_known):
+        warn(
+            f"{n_seen} of the {n_known} labelled rows have the values of rows that the model was fitted to, so the "
+            "error looks smaller than it is. Evaluate on other rows."
+        )
 
 
 def _read_prior(
@@ -328,11 +343,15 @@ def opinion_column(table: Table, name: str, classes: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """`table` has the needed columns of all rows, `drawn` all columns of a sample or None; `scores` are of a model."""
+    """`table` has the needed columns of all rows, `drawn` all columns of a sample or None.
+
+    `scores` and `seen` are of a model.
+    """
 
     table: Table
     drawn: SampledRows | None = None
     scores: AnyArray | None = None
+    seen: AnyArray | None = None
 
     def sample(self, labels: Labels) -> tuple[Table, Labels, Excerpt | None]:
         """Rows with all columns, all or at most 10,000 unlabelled ones and 2,000 of each class, and their labels."""
@@ -362,7 +381,7 @@ def _gather(
         return Gathered(data)
     predictions = model.predict(data)
     note(predictions.remarks)
-    return Gathered(data, scores=predictions.scores)
+    return Gathered(data, scores=predictions.scores, seen=predictions.seen)
 
 
 def _gather_batches(
@@ -376,7 +395,7 @@ def _gather_batches(
 
     needed = list(dict.fromkeys([label, *columns]))
     counter, drawing, reading = LabelCounter(label), RowSampler(seed=0), Cells()
-    kept, scores, remarks = [], [], dict[str, None]()
+    kept, scores, seen, remarks = [], [], [], dict[str, None]()
     for table, share in batches:
         for name in needed:
             table.refuse_absent(name)
@@ -389,6 +408,7 @@ def _gather_batches(
         if model is not None:
             predictions = model.predict(table)
             scores.append(predictions.scores)
+            seen += [] if predictions.seen is None else [predictions.seen]
             remarks |= dict.fromkeys(predictions.remarks)
         advance(share)
     fingerprint = batches.fingerprint()
@@ -396,4 +416,5 @@ def _gather_batches(
     cells = pa.concat_tables(kept, promote_options="permissive")
     note(remarks)
     whole = Table(cells, batches.source, reading, fingerprint)
-    return Gathered(whole, drawn, np.concatenate(scores) if scores else None)
+    scored, known = (np.concatenate(parts) if parts else None for parts in (scores, seen))
+    return Gathered(whole, drawn, scored, known)

@@ -32,7 +32,7 @@ from pnulearn.streaming._sources import Source
 from pnulearn.streaming._threads import InThreads
 from pnulearn.tables._label_column import LabelCodes, LabelCounter, Targets, label_text, read_targets
 from pnulearn.tables._leakage import find_leaks
-from pnulearn.tables._model import FitRecord, Fitted, TableModel, versions
+from pnulearn.tables._model import FitRecord, Fitted, TableModel, hash_rows, versions
 from pnulearn.tables._notes import Advance, detail, note, progress
 from pnulearn.tables._options import MOST_UNLABELED, TableOptions
 from pnulearn.tables._plan import ColumnPlan, describe_columns, learn_plan
@@ -48,6 +48,8 @@ from pnulearn.tables._row_sampling import RowSampler, SampledRows
 from pnulearn.tables._verdict import leakage_concerns
 
 DTYPE = "float32"  # precision of features in batches; sums are always float64
+MOST_HASHES = 20_000  # labelled rows by which a model recognises its own rows
+DISTINCT = 0.9  # smallest share of distinct rows for that: otherwise other rows would look like its own
 
 
 def fit_model(data: Table | Batches, label: str, options: TableOptions, command: str = "") -> Fitted:
@@ -113,8 +115,16 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
         versions(),
         remarks=[*table.remarks, *targets.remarks, *remarks],
         giveaways=giveaways,
+        labeled_rows=_labeled_rows(X, labels.codes),
     )
     return Fitted(TableModel(classifier, plan, label, record), table, X, labels.codes, rows)
+
+
+def _labeled_rows(X: AnyArray, codes: AnyArray) -> AnyArray:
+    """Hashes of the labelled rows, by which `evaluate` recognises them; none if many rows have the same features."""
+    hashes = hash_rows(X[codes >= 0][:MOST_HASHES])
+    distinct = np.unique(hashes)
+    return distinct if len(distinct) >= DISTINCT * len(hashes) else distinct[:0]
 
 
 def preview_columns(table: Table, label: str | None, options: TableOptions) -> list[dict[str, Any]]:
@@ -217,6 +227,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
         versions(),
         remarks=[*survey.remarks, *labels.meaning.remarks, *_sampling_remarks(fair, rows)],
         giveaways=find_leaks(plan, sample.X, sample.codes),
+        labeled_rows=_labeled_rows(sample.X, sample.codes),
     )
     model = TableModel(classifier, plan, label, record)
     return Fitted(model, drawn.table, sample.X, sample.codes, rows, drawn.excerpt.numbers)

@@ -20,6 +20,7 @@ from pnulearn._reader.table import Table
 from pnulearn._reader.words import YES, affirmative, fold, refuse_marker
 
 MOST_CLASSES = 20
+LEAST_BLURRED = 2.0**53  # from here on, neighbouring whole numbers are the same float
 MOST_SPELLINGS = 500  # largest number of distinct cells of a label column
 
 
@@ -139,10 +140,15 @@ def _named_positive(label: str, positive: str, counts: Counter[Any]) -> Any:
 
 
 def _guess_positive(label: str, names: list[Any]) -> tuple[Any, list[str]]:
-    """The word for yes in any known language, else the last label in alphabetical order; a remark says which."""
+    """The word for yes in any known language, else the last label in alphabetical order; a remark says which.
+
+    Of two numbers the greater is positive, which needs no remark for 0 and 1 or −1 and 1.
+    """
+    how = "pass pos_label=... if it is another"
+    if len(names) == 2 and not any(isinstance(name, str | bool) for name in names) and min(names) not in (0, -1):
+        return max(names), [f"The positive label of column {label!r} is {max(names)}, the greater one; {how}."]
     if len(names) > 2 or not all(isinstance(name, str) for name in names):
         return None, []
-    how = "pass pos_label=... if it is another"
     if len(names) == 1:
         unseen = affirmative(names[0])
         said = f"Column {label!r} has {names[0]!r} only, so the positive label is assumed to be {unseen!r}; {how}."
@@ -157,6 +163,11 @@ def label_cells(column: Column) -> list[Any]:
     if not column.is_numeric:
         return column.values.tolist()
     present = column.values[~np.isnan(column.values)]
+    if np.any(np.abs(present) >= LEAST_BLURRED):
+        raise TableError(
+            f"Column {column.name!r} holds labels such as {present[np.abs(present).argmax()]:.0f}. Numbers from 2^53 "
+            "on cannot be told apart from their neighbours. Use shorter numbers, or words, as labels."
+        )
     if column.kind == "flag":
         kind: type = bool
     else:

@@ -17,6 +17,7 @@ from pnulearn._files.archive import refuse_other_types, write_archive
 from pnulearn._files.outputs import MODEL, Output, check_outputs
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.calibration import probabilities
+from pnulearn._problem.row_keys import scramble
 from pnulearn._reader.frames import as_table
 from pnulearn._reader.table import Table
 from pnulearn.losses import as_loss
@@ -42,6 +43,21 @@ class FitRecord:
     command: str = ""
     remarks: list[str] = field(default_factory=list)
     giveaways: dict[str, float] = field(default_factory=dict)
+    labeled_rows: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # `hash_rows`, distinct ones
+
+
+def hash_rows(X: AnyArray) -> AnyArray:
+    """A number per row of features, equal for rows with the same values.
+
+    >>> first, again, other = hash_rows(np.array([[1.0, 0.0], [1.0, -0.0], [0.0, 1.0]]))
+    >>> bool(first == again), bool(first == other)
+    (True, False)
+    """
+    bits = (np.ascontiguousarray(X, dtype=np.float64) + 0.0).view(np.uint64)
+    hashes: AnyArray = np.zeros(len(bits), dtype=np.uint64)
+    for column in bits.T:
+        hashes = scramble(hashes + np.uint64(0x9E3779B97F4A7C15)) ^ scramble(column + np.uint64(1))
+    return scramble(hashes).view(np.int64)
 
 
 @dataclass(frozen=True)
@@ -78,7 +94,8 @@ class TableModel:
         scores = self.classifier.decision_function(X)
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         probability = probabilities(scores, self.classifier.calibration_)
-        return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks)
+        seen = np.isin(hash_rows(X), self.record.labeled_rows) if len(self.record.labeled_rows) else None
+        return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks, seen)
 
     def refuse_broken(self) -> None:
         """Raise an error if the plan has non-finite values or its features do not match the classifier."""
@@ -137,13 +154,17 @@ class TableModel:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions for rows: `probability` has a column per class."""
+    """Predictions for rows: `probability` has a column per class.
+
+    `seen` is true for rows with the features of a labelled row that the model was fitted to, None if that is not known.
+    """
 
     labels: AnyArray
     scores: AnyArray
     probability: AnyArray
     classes: list[str]
     remarks: list[str]
+    seen: AnyArray | None = None
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,9 @@ def find_origins(
 
     `said` is whether the user gave the sampling of the labels in another way.
     """
+    for name, what in ((at_random, "marks rows labelled at random"), (weights, "holds weights")):
+        if name == label:
+            raise TableError(f"Column {label!r} holds the labels, so it is not the one that {what}. Name another one.")
     _, origin, marks, weight = export_names(label)
     if at_random is None and weights is None and not said and {origin, marks, weight} <= set(table.names):
         remark = f"Columns {marks!r} and {weight!r}, written by `pnulearn label`, are used."
