@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 MUST = Path(__file__).with_name("must")
+KNOWN = Path(__file__).with_name("known.csv")
 CLEAR = (ValueError, TypeError, MemoryError, OSError)
 
 
@@ -48,6 +49,15 @@ def read_cells() -> list[Cell]:
                         cell = Cell(path.stem, line["input"], entry, line["must"], line["words"])
                         found[cell.topic, cell.input, entry] = cell
     return list(found.values())
+
+
+def known_reason(cell: Cell) -> str:
+    """Why this cell is known to fail, from known.csv, which names it or all entries of its input; else nothing."""
+    with KNOWN.open(newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            if (line["topic"], line["input"]) == (cell.topic, cell.input) and line["entry"] in ("*", cell.entry):
+                return line["reason"]
+    return ""
 
 
 def judge(cell: Cell) -> tuple[str, str]:

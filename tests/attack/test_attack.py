@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.attack.cells import judge, read_cells
+from tests.attack.cells import judge, known_reason, read_cells
 
 STEP = 19  # no divisor of the number of inputs, so that every input and every entry point has its turn
-CELLS = read_cells()[::STEP]
+CELLS = [cell for cell in read_cells()[::STEP] if not known_reason(cell)]
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)

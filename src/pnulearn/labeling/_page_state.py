@@ -169,6 +169,8 @@ class PageState:
         asked : dict
             With `goal`, a half-width, or `mixture`, shares by name.
         """
+        if "goal" not in asked and not isinstance(asked.get("mixture"), dict):
+            raise ValueError("There is nothing to set: a request has a goal or a mixture.")
         if "goal" in asked:
             self.labeler.aim(_number(asked["goal"]))
         if isinstance(asked.get("mixture"), dict):
@@ -212,7 +214,7 @@ class PageState:
             JSON.
         """
         try:
-            asked = json.loads(raw or b"{}")
+            asked = json.loads(raw or b"{}", parse_constant=_finite, parse_float=_finite)
         except (ValueError, RecursionError):
             raise ValueError("A request is a JSON object, and this one cannot be read.") from None
         if not isinstance(asked, dict):
@@ -272,6 +274,13 @@ def _number(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MOST_WHOLE:
         raise ValueError(f"A number is needed, got {str(value)[:LONGEST_NAME]!r}.")
     return float(value)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _plain(share: Share | None) -> dict[str, float] | None:
