@@ -97,6 +97,12 @@ def is_killed(part: str, source: str, copy: Path, tests: list[str]) -> bool:
         target.write_text(kept, encoding="utf-8")
 
 
+def refuse_failing(part: str, tests: list[str], copy: Path) -> None:
+    """Stop if the tests of a part fail without any change: then they would seem to notice everything."""
+    if is_killed(part, _source(part), copy, tests):
+        sys.exit(f"{', '.join(tests)} must pass for the unchanged {part}, and fails here.")
+
+
 def sample() -> list[tuple[str, int, int, str]]:
     """All of them by chance; parts take turns, so that a stopped run has seen every part."""
     queues = {part: places(_source(part)) for part in PARTS}
@@ -145,13 +151,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, asked.rows.open("a") as file:
         copy = Path(place)
         shutil.copytree(ROOT / "src" / "pnulearn", copy / "pnulearn")
+        passing = set[tuple[str, ...]]()
         for named in NAMED:
             if not any(named.words == row["change"] for row in rows):
+                if named.tests not in passing:
+                    refuse_failing(named.part, list(named.tests), copy)
+                passing.add(named.tests)
                 rows.append(try_named(named, copy))
                 print(json.dumps(rows[-1]), file=file, flush=True)
         for part, number, line, change in every[: asked.mutants]:
             if (part, line, change) in done or time.monotonic() - start > asked.seconds:
                 continue
+            if tuple(PARTS[part]) not in passing:
+                refuse_failing(part, PARTS[part], copy)
+            passing.add(tuple(PARTS[part]))
             noticed = noticed_by(part, mutate(_source(part), number), copy)
             rows.append({"part": part, "line": line, "change": change, "noticed": noticed})
             print(json.dumps(rows[-1]), file=file, flush=True)
