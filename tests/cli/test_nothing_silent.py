@@ -158,3 +158,15 @@ def test_labels_survive_rows_that_are_added_to_their_table(tmp_path, capsys):
     assert (table.n_rows, notes) == (61, [])
     with pytest.raises(JournalError, match="belongs to other rows"):
         read_task(table, "bought", classes=("no", "yes")).labeler(journal_of(path))
+
+
+def test_an_error_below_zero_is_explained(frame, tmp_path, capsys):
+    positives = frame.assign(y=frame.y.where(frame.y == "yes"), s=frame.x - 1)
+    positives.to_csv(tmp_path / "t.csv", index=False)
+    command = ["evaluate", str(tmp_path / "t.csv"), "--label", "y", "-s", "s", "--threshold", "0", "--positive", "yes"]
+    assert run([*command, "--prior", "0.9", "--json"]) == 0
+    out, told = capsys.readouterr()
+    assert json.loads(out)["error_rate"] < 0
+    assert "below 0, so read it as 0 to" in " ".join(told.split())
+    assert "no labelled rows of 'not yes'" in " ".join(told.split())
+    assert run([*command, "--prior", "0.5", "--json"]) == 0
