@@ -279,7 +279,7 @@ class AutoPNU(PartiallyLabeledClassifier):
     def _scores(self, X: Any) -> AnyArray:
         shares = np.zeros((X.shape[0], len(self.classes_)))
         seen = dense(X)
-        for member in self.members_:
+        for member in self.members_ if len(shares) else ():  # scikit-learn's models refuse to answer about no rows
             if member.weight > 0:
                 own = member.shares(seen) if self.pnu_ is None or member.name != PNU else self.pnu_.predict_proba(seen)
                 shares += member.weight * own
