@@ -49,6 +49,7 @@ WRONG_NAMES = {
     "evaluate here.csv -l y -m no.pnu": NO_MODEL,
     "compare no.csv -l y -s x -s z": NO_TABLE,
     "compare here.csv -l y -m here.pnu -m no.pnu": NO_MODEL,
+    "judge no.csv --human h --judge v": NO_TABLE,
     "label no.csv -l y": NO_TABLE,
     "label here.csv -l y -m no.pnu": NO_MODEL,
     "info no.pnu": NO_MODEL,

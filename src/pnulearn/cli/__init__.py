@@ -16,7 +16,7 @@ from pnulearn._extras import import_extra
 with import_extra("cli", "The command line"):
     import typer
 
-from pnulearn.cli import advise, columns, compare, demo, evaluate, export, fit, info, label, predict, prior
+from pnulearn.cli import advise, columns, compare, demo, evaluate, export, fit, info, judge, label, predict, prior
 from pnulearn.cli.console import Loudness, in_options, remark, replace_closed_streams, set_loudness
 from pnulearn.cli.shared import shared
 
@@ -34,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for module in (fit, columns, predict, evaluate, compare, prior, advise, info, label, export, demo):
+for module in (fit, columns, predict, evaluate, compare, judge, prior, advise, info, label, export, demo):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(shared(getattr(module, name)))
 

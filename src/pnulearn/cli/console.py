@@ -211,6 +211,17 @@ def show_rows(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     Console().print(table)
 
 
+def show_lines(headline: str, lines: Iterable[str] = ()) -> None:
+    """A sentence in bold and further ones below, on standard output, wrapped on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console, wrapped = Console(), sys.stdout.isatty()
+    console.print(Text(visible(in_options(headline)), style="bold"), soft_wrap=not wrapped)
+    for line in lines:
+        console.print(Text(visible(f"- {in_options(line)}")), soft_wrap=not wrapped)
+
+
 def _plain(value: Any) -> Any:
     """Plain values for JSON, in which NaN does not exist; sentences name options, not parameters."""
     if isinstance(value, Mapping):
@@ -249,10 +260,7 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
     from rich.text import Text
 
     console, wrapped = Console(), sys.stdout.isatty()
-    console.print(Text(visible(in_options(verdict.headline)), style="bold"), soft_wrap=not wrapped)
-    for line in (verdict.advice, *more_concerns(verdict)):
-        if line:
-            console.print(Text(visible(f"- {in_options(line)}")), soft_wrap=not wrapped)
+    show_lines(verdict.headline, filter(None, (verdict.advice, *more_concerns(verdict))))
     table = Table(show_header=False, box=None, pad_edge=False)
     for place in range(4):
         table.add_column(justify="right" if place == 1 else "left", overflow="fold")

@@ -1,5 +1,6 @@
 """Evaluation of classifiers with few labels: risks, rates, curves and comparisons that also use unlabelled rows."""
 
+from pnulearn.metrics._by_group import GroupEstimates, by_group
 from pnulearn.metrics._comparison import Comparison, compare, compare_scores
 from pnulearn.metrics._confusion import Confusion, pnu_confusion
 from pnulearn.metrics._curves import (
@@ -35,6 +36,7 @@ __all__ = [
     "Confusion",
     "Curve",
     "Estimate",
+    "GroupEstimates",
     "HelpedEstimate",
     "JudgeQuality",
     "LabelsNeeded",
@@ -43,6 +45,7 @@ __all__ = [
     "ShareComparison",
     "ShareEstimate",
     "Suspects",
+    "by_group",
     "compare",
     "compare_scores",
     "compare_shares",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pnulearn._reader.in_memory import read_table
     from pnulearn._reader.table import Table
     from pnulearn.tables._evaluation import Evaluation as Evaluation
+    from pnulearn.tables._judging import Judgment as Judgment
+    from pnulearn.tables._judging import judge_table as judge_table
     from pnulearn.tables._label_column import Targets as Targets
     from pnulearn.tables._label_column import read_targets as read_targets
     from pnulearn.tables._model import TableModel as TableModel
@@ -27,11 +29,13 @@ _HOMES = {
     "ColumnPlan": "pnulearn.tables._plan",
     "Concern": "pnulearn.tables._verdict",
     "Evaluation": "pnulearn.tables._evaluation",
+    "Judgment": "pnulearn.tables._judging",
     "Table": "pnulearn._reader.table",
     "TableError": "pnulearn._reader.errors",
     "TableModel": "pnulearn.tables._model",
     "Targets": "pnulearn.tables._label_column",
     "Verdict": "pnulearn.tables._verdict",
+    "judge_table": "pnulearn.tables._judging",
     "learn_plan": "pnulearn.tables._plan",
     "read_batches": "pnulearn._reader.batches",
     "read_table": "pnulearn._reader.in_memory",
@@ -43,11 +47,13 @@ __all__ = [
     "ColumnPlan",
     "Concern",
     "Evaluation",
+    "Judgment",
     "Table",
     "TableError",
     "TableModel",
     "Targets",
     "Verdict",
+    "judge_table",
     "learn_plan",
     "read_batches",
     "read_table",
