@@ -53,8 +53,8 @@ def test_several_judges_groups_and_windows(answers):
     assert_allclose([found.estimate.low, found.estimate.high], [same.low, same.high])
     assert list(found.quality) == ["verdict"]
     assert_allclose(found.said["score"], answers["score"].mean())
-    assert "A" in found.groups.different
-    assert "By model: A is higher than the other rows" in " ".join(found.remarks())
+    assert found.groups.different == ["A"]
+    assert "By model: A is higher than the others" in " ".join(found.remarks())
     months = judge_table(answers, "human", "verdict", by="month")
     assert list(months.groups.groups) == ["2025-01", "2025-02", "2025-03"]
 

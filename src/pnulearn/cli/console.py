@@ -30,6 +30,7 @@ COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 # Parameters that have an option, and its name; `fit --set` takes some further ones of the classifier.
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
 FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
+GROUPED = ("by", "groups", "verdict")  # keys of facts that are printed as sentences and a table
 PROSE = {"headline", "advice", "what", "do", "prior_advice", "remarks"}  # keys of facts that hold sentences
 # Values that are typed differently on the command line: a range, a list of one item, a quoted word, or any (...).
 VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)"|(?P<any>\.{3}))?'

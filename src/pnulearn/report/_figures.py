@@ -12,6 +12,7 @@ import numpy as np
 
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn.advice import Advice
+from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.plots import (
     BandwidthDisplay,
     EffectDisplay,
@@ -26,6 +27,7 @@ from pnulearn.report._findings import Findings
 
 Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # drawing function, size in inches, title
 MOST_COLUMNS = 12
+MOST_GROUPS = 60  # in a picture; tables have all
 INK = "#123456"  # placeholder, replaced by currentColor in the SVG
 STYLE = {
     "svg.fonttype": "none",
@@ -130,6 +132,13 @@ def draw_estimates(estimates: Mapping[str, Any], clear: Collection[str], words: 
         ax.plot(scale * one.value, place, "o", color=color, markersize=8)
     ax.set_yticks(range(len(estimates)), [shorten(name) for name in names])
     ax.set(ylim=(-0.6, len(estimates) - 0.4), xlabel=words)
+
+
+def group_picture(groups: GroupEstimates, words: str, scale: float) -> str:
+    """The estimate of all rows and of the first groups."""
+    some = {"all rows": groups.whole, **dict(list(groups.groups.items())[:MOST_GROUPS])}
+    draw = partial(draw_estimates, some, groups.different, words, scale)
+    return as_svg("groups", draw, (5.6, 0.9 + 0.34 * len(some)), "Estimates by group")
 
 
 def _draw_ablations(findings: Findings, ax: Any) -> None:

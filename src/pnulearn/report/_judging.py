@@ -8,10 +8,8 @@ from pathlib import Path
 from pnulearn._extras import import_extra
 from pnulearn._files.outputs import REPORT, Output, check_outputs
 from pnulearn._files.writing import write_atomically
-from pnulearn.metrics._estimate import Estimate
 from pnulearn.tables._judging import Judgment
 
-MOST_DRAWN = 60  # groups in the picture; the table has all
 MEANINGS = {
     "sensitivity": "share of good answers that the judge calls good",
     "specificity": "share of bad answers that the judge calls bad",
@@ -60,19 +58,12 @@ def render_judgment(found: Judgment) -> str:
 
 
 def _figures(found: Judgment) -> dict[str, str]:
-    from pnulearn.report._figures import as_svg, draw_estimates
+    from pnulearn.report._figures import as_svg, draw_estimates, group_picture
 
     scale, words = (
         (1.0, f"mean of {found.human}") if found.is_mean else (100.0, f"share of {found.positive}, in percent")
     )
     estimates = {"with the judges": found.estimate} | ({"labels alone": found.alone} if found.alone else {})
-    drawn: dict[str, tuple[str, dict[str, Estimate], list[str]]] = {
-        "share": ("Estimates with and without the judges", dict(estimates), ["with the judges"])
-    }
-    if found.groups is not None:
-        groups = dict(list(found.groups.groups.items())[:MOST_DRAWN])
-        drawn["groups"] = ("Estimates by group", {"all rows": found.estimate, **groups}, found.groups.different)
-    return {
-        name: as_svg(name, partial(draw_estimates, some, clear, words, scale), (5.6, 0.9 + 0.34 * len(some)), title)
-        for name, (title, some, clear) in drawn.items()
-    }
+    draw = partial(draw_estimates, estimates, ["with the judges"], words, scale)
+    pictures = {"share": as_svg("share", draw, (5.6, 0.9 + 0.34 * len(estimates)), "With and without the judges")}
+    return pictures if found.groups is None else pictures | {"groups": group_picture(found.groups, words, scale)}

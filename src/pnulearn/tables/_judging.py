@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,14 @@ from pnulearn._reader.frames import as_table, is_paths
 from pnulearn._reader.in_memory import read_table
 from pnulearn._reader.table import Table
 from pnulearn._reader.words import YES, fold
-from pnulearn.metrics._by_group import GroupEstimates, by_group
+from pnulearn.metrics._by_group import GroupEstimates, direction, estimate_facts
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._judge import MEASURES, JudgeQuality, judge_quality
 from pnulearn.metrics._share import ShareEstimate, ShareSampling, pnu_mean, pnu_share
 from pnulearn.tables._label_column import label_text, match_label, read_targets
 from pnulearn.tables._notes import note
 from pnulearn.tables._provenance import read_weights
-from pnulearn.tables._windows import Windows, read_windows
+from pnulearn.tables._windows import estimate_windows, read_windows
 
 NO_VERDICT = "(none)"
 MOST_VERDICTS = 20  # different numbers with empty cells between them that are read as categories
@@ -50,6 +50,8 @@ class Judgment:
         The share or mean, with the help of the judges.
     alone : ShareEstimate, optional
         The same from the labels alone; None if they were not drawn at random.
+    judges : list of str
+        The columns of verdicts.
     said : mapping
         The share of positive verdicts, or the mean grade, of every judge.
     quality : mapping
@@ -68,6 +70,7 @@ class Judgment:
     n_rows: int
     estimate: ShareEstimate
     alone: ShareEstimate | None
+    judges: Sequence[str]
     said: Mapping[str, float]
     quality: Mapping[str, JudgeQuality]
     groups: GroupEstimates | None = None
@@ -84,7 +87,7 @@ class Judgment:
 
     def sentence(self) -> str:
         """The result in plain words."""
-        found, judges = self.estimate, " and ".join(self.said)
+        found, judges = self.estimate, " and ".join(self.judges)
         about = f"The mean of {self.human} is about" if self.is_mean else f"The share of {self.positive!r} is about"
         span = f"({self.show(found.low)} to {self.show(found.high)} with {100 * found.confidence:g} % confidence)"
         known = f"from {found.n_labels:,} human labels and the verdicts of {judges} on {self.n_rows:,} rows"
@@ -137,7 +140,7 @@ class Judgment:
     def facts(self) -> dict[str, Any]:
         """All of it as plain values, as `pnulearn judge --json` prints them."""
         found, alone = self.estimate, self.alone
-        groups = {} if self.groups is None else {"by": self.by, "groups": _group_facts(self.groups)}
+        groups = {} if self.groups is None else {"by": self.by, "groups": self.groups.facts()}
         return {
             "verdict": self.sentence(),
             "remarks": self.remarks(),
@@ -150,19 +153,15 @@ class Judgment:
             "rows": self.n_rows,
             **({} if self.is_mean else {"positive": self.positive}),
             "labels_alone": None if alone is None else {"value": alone.value, "interval": [alone.low, alone.high]},
-            "judges": {name: self._judge_facts(name, said) for name, said in self.said.items()},
+            "judges": {name: self._judge_facts(name) for name in self.judges},
             **groups,
             "rows_to_look_at": list(self.to_look_at),
         }
 
-    def _judge_facts(self, name: str, said: float) -> dict[str, Any]:
+    def _judge_facts(self, name: str) -> dict[str, Any]:
         quality = self.quality.get(name)
-        measures = {} if quality is None else {m: _estimate_facts(getattr(quality, m)) for m in MEASURES}
-        return {"says": said, **measures}
-
-
-def _estimate_facts(one: Estimate) -> dict[str, Any]:
-    return {"value": one.value, "interval": [one.low, one.high]}
+        measures = {} if quality is None else {m: estimate_facts(getattr(quality, m)) for m in MEASURES}
+        return {"says": self.said.get(name), **measures}
 
 
 def _show_measure(measure: str, one: Estimate) -> str:
@@ -171,21 +170,6 @@ def _show_measure(measure: str, one: Estimate) -> str:
         return f"{one.value:.2f} ({one.low:.2f} to {one.high:.2f})"
     sign = "+" if measure == "bias" else ""
     return f"{100 * one.value:{sign}.0f} % ({100 * one.low:{sign}.0f} to {100 * one.high:{sign}.0f})"
-
-
-def direction(gap: Estimate) -> str:
-    """Whether a difference is clear, in a word."""
-    return "higher" if gap.low > 0 else "lower" if gap.high < 0 else ""
-
-
-def _group_facts(groups: GroupEstimates) -> dict[str, Any]:
-    found = {}
-    for name, one in groups.groups.items():
-        gap = groups.differences.get(name)
-        against = None if gap is None else _estimate_facts(gap) | {"differs": bool(direction(gap))}
-        labels = {"labels": one.n_labels} if isinstance(one, ShareEstimate) else {}
-        found[str(name)] = _estimate_facts(one) | labels | {"against_others": against}
-    return found | {str(name): {"value": None, "reason": reason} for name, reason in groups.skipped.items()}
 
 
 def judge_table(
@@ -268,9 +252,10 @@ def judge_table(
         table.n_rows,
         found,
         answers.alone() if sampling == "random" else None,
-        _said(verdicts, positives, answers.weight),
+        names,
+        _said(verdicts, positives, answers.weight, rated=rating is not None),
         quality,
-        None if windows is None else _by_window(answers, windows, confidence),
+        None if windows is None else estimate_windows(answers.estimate, windows, confidence),
         "" if windows is None else windows.column,
         _rows_to_look_at(table, quality, human),
     )
@@ -385,6 +370,8 @@ def _positive_verdicts(verdicts: Mapping[str, AnyArray], labels: Labels, given: 
             note([f"Column {name!r} holds {len(found)} different values: scores, for which no error rates are given."])
             continue
         called[name] = column == _positive_verdict(name, found, labels, given)
+    if given is not None and not called:
+        raise TableError(f"No judge has two verdicts, so none means {label_text(given)!r}. Leave pos_verdict=... out.")
     return called
 
 
@@ -403,22 +390,14 @@ def _positive_verdict(name: str, found: list[Any], labels: Labels, given: Any) -
 
 
 def _said(
-    verdicts: Mapping[str, AnyArray], positives: Mapping[str, AnyArray], weight: AnyArray | None
+    verdicts: Mapping[str, AnyArray], positives: Mapping[str, AnyArray], weight: AnyArray | None, rated: bool
 ) -> dict[str, float]:
-    """What the judges say themselves: the share of positive verdicts, or the mean of their numbers."""
-    numbers = {name: column for name, column in verdicts.items() if name not in positives and column.dtype.kind == "f"}
-    probabilities = {name: column for name, column in numbers.items() if column.min() >= 0 and column.max() <= 1}
-    meant = {**positives, **(probabilities if positives or probabilities else numbers)}
+    """What the judges say themselves: the share of positive verdicts, the mean probability, or the mean grade."""
+    meant = dict(positives)
+    for name, column in verdicts.items():
+        if name not in positives and column.dtype.kind == "f" and (rated or (column.min() >= 0 and column.max() <= 1)):
+            meant[name] = column
     return {name: float(np.average(meant[name], weights=weight)) for name in verdicts if name in meant}
-
-
-def _by_window(answers: _Answers, windows: Windows, confidence: float) -> GroupEstimates:
-    """Estimates by group, in the order of the groups' names or of time."""
-    found = by_group(answers.estimate, windows.values, confidence=confidence)
-    note(f"{windows.column} {name}: {reason}" for name, reason in found.skipped.items())
-    ordered = {name: found.groups[name] for name in windows.names if name in found.groups}
-    gaps = {name: found.differences[name] for name in ordered if name in found.differences}
-    return replace(found, groups=ordered, differences=gaps)
 
 
 def _rows_to_look_at(table: Table, quality: Mapping[str, JudgeQuality], human: str) -> list[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,8 @@ from pnulearn._reader.columns import Column
 from pnulearn._reader.dates import read_dates
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.table import Table
+from pnulearn.metrics._by_group import GroupEstimates, by_group, direction
+from pnulearn.metrics._estimate import Estimate
 from pnulearn.tables._notes import note
 
 Period = Literal["day", "week", "month"]
@@ -64,6 +67,12 @@ def read_windows(table: Table, by: str) -> Windows:
             f"column with fewer values, or a longer period such as {name}:month for dates."
         )
     return found
+
+
+def resolve_by(table: Table, by: str) -> tuple[str, str]:
+    """The column that `by` means, and `by` with its name, for a table of which only some columns will be read."""
+    name, period = _read_by(table, by)
+    return name, name if period is None else f"{name}:{period}"
 
 
 def _read_by(table: Table, by: str) -> tuple[str, Period | None]:
@@ -144,3 +153,41 @@ def _coded(name: str, cells: AnyArray, names: list[str], period: Period | None) 
     all_names = [*names, EMPTY] if (cells == "").any() else names
     place = {one: k for k, one in enumerate(names)} | {"": len(names)}
     return Windows(name, all_names, np.array([place[cell] for cell in cells.tolist()], dtype=int), period)
+
+
+def estimate_windows(
+    estimate: Callable[[IntArray, float], Estimate], windows: Windows, confidence: float
+) -> GroupEstimates:
+    """Estimates by group, in the order of their names or of time; notes say which have none."""
+    found = by_group(estimate, windows.values, confidence=confidence)
+    note(f"{windows.column} {name}: {reason}" for name, reason in found.skipped.items())
+    groups = {name: found.groups[name] for name in windows.names if name in found.groups}
+    gaps = {name: found.differences[name] for name in groups if name in found.differences}
+    return replace(found, groups=groups, differences=gaps)
+
+
+def group_rows(
+    groups: GroupEstimates, by: str, what: str, sizes: Mapping[str, Mapping[str, int]]
+) -> list[dict[str, str]]:
+    """A table in words: the estimate for all rows and for every group, in percent; `sizes` are further columns."""
+    parts = {"all rows": groups.whole, **groups.groups}
+    return [
+        {
+            by: str(name),
+            what: f"{100 * one.value:.1f} %",
+            "interval": f"{100 * one.low:.1f} % to {100 * one.high:.1f} %",
+            **{word: f"{counts[name]:,}" for word, counts in sizes.items()},
+            "against the others": direction(groups.differences[name]) if name in groups.differences else "",
+        }
+        for name, one in parts.items()
+    ]
+
+
+def window_sizes(windows: Windows, labeled: AnyArray) -> dict[str, dict[str, int]]:
+    """Rows and labels of every group and of all rows."""
+    counts = {"rows": np.ones(len(labeled), dtype=int), "labels": labeled.astype(int)}
+    return {
+        word: {"all rows": int(ones.sum())}
+        | dict(zip(windows.names, np.bincount(windows.codes, weights=ones).astype(int).tolist(), strict=True))
+        for word, ones in counts.items()
+    }
