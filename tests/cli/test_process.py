@@ -50,6 +50,8 @@ WRONG_NAMES = {
     "compare no.csv -l y -s x -s z": NO_TABLE,
     "compare here.csv -l y -m here.pnu -m no.pnu": NO_MODEL,
     "judge no.csv --human h --judge v": NO_TABLE,
+    "monitor here.pnu no.csv --by x": NO_TABLE,
+    "monitor no.pnu here.csv --by x": NO_MODEL,
     "label no.csv -l y": NO_TABLE,
     "label here.csv -l y -m no.pnu": NO_MODEL,
     "info no.pnu": NO_MODEL,

@@ -14,6 +14,7 @@ from pnulearn.metrics._curves import (
 )
 from pnulearn.metrics._estimate import Estimate, HelpedEstimate, RiskEstimate
 from pnulearn.metrics._judge import JudgeQuality, judge_quality
+from pnulearn.metrics._monitoring import Monitoring, MonitorState, monitor
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_difference, labels_for_share, labels_for_width
 from pnulearn.metrics._rates import (
     Quality,
@@ -40,6 +41,8 @@ __all__ = [
     "HelpedEstimate",
     "JudgeQuality",
     "LabelsNeeded",
+    "MonitorState",
+    "Monitoring",
     "Quality",
     "RiskEstimate",
     "ShareComparison",
@@ -57,6 +60,7 @@ __all__ = [
     "labels_for_share",
     "labels_for_width",
     "make_pnu_scorer",
+    "monitor",
     "pnu_auc",
     "pnu_average_precision",
     "pnu_best_threshold",

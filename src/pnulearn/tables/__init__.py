@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pnulearn.tables._label_column import Targets as Targets
     from pnulearn.tables._label_column import read_targets as read_targets
     from pnulearn.tables._model import TableModel as TableModel
+    from pnulearn.tables._monitoring import TableMonitoring as TableMonitoring
+    from pnulearn.tables._monitoring import monitor_table as monitor_table
     from pnulearn.tables._plan import ColumnPlan as ColumnPlan
     from pnulearn.tables._plan import learn_plan as learn_plan
     from pnulearn.tables._verdict import Concern as Concern
@@ -33,10 +35,12 @@ _HOMES = {
     "Table": "pnulearn._reader.table",
     "TableError": "pnulearn._reader.errors",
     "TableModel": "pnulearn.tables._model",
+    "TableMonitoring": "pnulearn.tables._monitoring",
     "Targets": "pnulearn.tables._label_column",
     "Verdict": "pnulearn.tables._verdict",
     "judge_table": "pnulearn.tables._judging",
     "learn_plan": "pnulearn.tables._plan",
+    "monitor_table": "pnulearn.tables._monitoring",
     "read_batches": "pnulearn._reader.batches",
     "read_table": "pnulearn._reader.in_memory",
     "read_targets": "pnulearn.tables._label_column",
@@ -51,10 +55,12 @@ __all__ = [
     "Table",
     "TableError",
     "TableModel",
+    "TableMonitoring",
     "Targets",
     "Verdict",
     "judge_table",
     "learn_plan",
+    "monitor_table",
     "read_batches",
     "read_table",
     "read_targets",

@@ -21,6 +21,7 @@ Period = Literal["day", "week", "month"]
 PERIODS: tuple[Period, ...] = ("day", "week", "month")
 MOST_GROUPS = 400  # a year of days, and some
 EMPTY = "(empty)"
+MOST_DAYS_LEFT = 3  # of a complete window, whose last days may have no row
 PER_YEAR = {"day": 365, "week": 52, "month": 12}
 LONGEST_IN_DAYS, LONGEST_IN_WEEKS = 31, 183  # days from first to last that are cut into days and into weeks
 
@@ -29,18 +30,25 @@ LONGEST_IN_DAYS, LONGEST_IN_WEEKS = 31, 183  # days from first to last that are 
 class Windows:
     """The group of every row: `codes` are places in `names`, which are in order of time or of the alphabet.
 
-    `period` is "day", "week" or "month" if the column holds dates.
+    `period` is "day", "week" or "month" if the column holds dates, and `days_left` are the days of the last window
+    after its last row.
     """
 
     column: str
     names: list[str]
     codes: IntArray
     period: Period | None = None
+    days_left: int = 0
 
     @property
     def values(self) -> AnyArray:
         """The name of every row's group."""
         return np.array(self.names, dtype=object)[self.codes]
+
+    def is_open(self, name: str) -> bool:
+        """Whether this is the last window, and its rows end clearly before it does."""
+        dated = [one for one in self.names if one != EMPTY]
+        return bool(dated) and name == dated[-1] and self.days_left > MOST_DAYS_LEFT
 
 
 def read_windows(table: Table, by: str) -> Windows:
@@ -113,7 +121,19 @@ def _dated(column: Column, period: Period | None) -> Windows | None:
         note([f"Column {column.name!r} is cut into {period}s; {column.name}:day, :week or :month chooses."])
     cells = np.full(len(days), "", dtype=object)
     cells[~np.isnan(days)] = _name_windows(np.floor(known).astype(int), period)
-    return _sorted(column.name, cells, period)
+    return replace(_sorted(column.name, cells, period), days_left=_days_left(int(np.floor(known.max())), period))
+
+
+def _days_left(day: int, period: Period) -> int:
+    """Days of a window after this day.
+
+    >>> [_days_left(19_723, period) for period in PERIODS]  # 2024-01-01, a Monday
+    [0, 6, 30]
+    """
+    if period == "month":
+        month = np.datetime64(day, "D").astype("M8[M]")
+        return int((month + 1).astype("M8[D]").astype(int)) - 1 - day
+    return 0 if period == "day" else 6 - (day + 3) % 7  # 1970-01-01 was a Thursday
 
 
 def _name_windows(days: IntArray, period: Period) -> AnyArray:
