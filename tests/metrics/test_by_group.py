@@ -53,6 +53,7 @@ def test_groups_of_the_wrong_length_are_refused():
         by_group(shares(np.ones(3)), ["a", None, "b"])
 
 
+@pytest.mark.thorough
 def test_equal_groups_are_seldom_called_different():
     """5 % of tables with six equal groups at most; binomial bound with probability 1e-3."""
     rng, alarms = np.random.default_rng(0), 0

@@ -27,6 +27,7 @@ from pnulearn.metrics._rates import (
     pnu_specificity,
 )
 from pnulearn.metrics._risk import estimate_risk, pnu_risk
+from pnulearn.metrics._rows_to_label import RowsToLabel, rows_to_label
 from pnulearn.metrics._scorer import make_pnu_scorer
 from pnulearn.metrics._share import ShareEstimate, pnu_mean, pnu_share
 from pnulearn.metrics._share_comparison import ShareComparison, compare_shares
@@ -45,6 +46,7 @@ __all__ = [
     "Monitoring",
     "Quality",
     "RiskEstimate",
+    "RowsToLabel",
     "ShareComparison",
     "ShareEstimate",
     "Suspects",
@@ -76,5 +78,6 @@ __all__ = [
     "pnu_roc_curve",
     "pnu_share",
     "pnu_specificity",
+    "rows_to_label",
     "suspicious_rows",
 ]
