@@ -386,7 +386,7 @@ def monitor(
     sufficient (an online compression model). Their products from any window j on are averaged over five to ten values
     of ψ and over all `horizon` windows j. This average is a nonnegative martingale with mean 1, so by Ville's
     inequality it ever exceeds 3 / false_alarms with probability at most false_alarms / 3, for each of the three shares.
-    After `horizon` windows a new year begins.
+    After `horizon` windows a new year begins. Measured rates and delays are in results/monitoring.md.
 
     Columns are compared with the first window by ten ranges of equal frequency or up to 20 categories. The size is the
     total variation distance, and a column is reported if it is .1 or more and the χ² test, corrected for all columns
