@@ -124,6 +124,17 @@ def test_the_command_reads_every_format(answers, tmp_path, capsys, ending):
     assert "\x1b" not in out
 
 
+def test_traces_with_nested_values(answers, tmp_path):
+    """JSON lines with values that are objects and lists, which are left aside."""
+    lines = answers.head(300).assign(date="2025-01-01").to_dict("records")
+    traces = [{**line, "trace": {"tokens": [1, 2]}, "tools": ["search"]} for line in lines]
+    file = tmp_path / "traces.jsonl"
+    file.write_text("\n".join(json.dumps(one, default=int) for one in traces), encoding="utf-8")
+    found = judge_table(file, "human", "verdict", by="model")
+    assert found.estimate == judge_table(answers.head(300), "human", "verdict").estimate
+    assert set(found.to_look_at[0]) == {"row", *answers.columns}
+
+
 def test_the_page_shows_texts_escaped(answers, tmp_path, capsys):
     answers.to_csv(tmp_path / "answers.csv", index=False)
     page = tmp_path / "page.html"
