@@ -4,7 +4,8 @@
 
 Two verdicts, labels at random, 2,000 rows. The formula is written here a second time, for arrays. `chosen on` are the
 cells on which the variance of a stratum was chosen, `confirmed on` are others. `narrower` takes the narrower of the
-intervals with the judge and with labels alone, which covers less and was not built.
+intervals with the judge and with labels alone, which covers less and was not built. `pseudo-rows of 1/3` is the prior
+Beta(1/3, 1/3) of every stratum (Kerman 2011) instead of Jeffreys' Beta(1/2, 1/2).
 """
 
 from __future__ import annotations
@@ -61,12 +62,13 @@ def intervals(
     called = labeled[1] + rng.binomial(N_ROWS - n, cells[2] + cells[3], DRAWS)
     size = np.array([N_ROWS - called, called]) / N_ROWS
     alone = jeffreys(positive.sum(axis=0), n)
-    full, less = (stratified(positive, labeled, size, extra) for extra in (1, 0))
+    full, less, third = (stratified(positive, labeled, size, a, extra) for a, extra in ((0.5, 1), (0.5, 0), (1 / 3, 0)))
     use = less[1] - less[0] <= alone[1] - alone[0]
     return {
         "labels alone": alone,
         "posterior variance": full,
         "one row less (pnu_share)": less,
+        "one row less, pseudo-rows of 1/3": third,
         "narrower": (np.where(use, less[0], alone[0]), np.where(use, less[1], alone[1])),
     }
 
@@ -76,11 +78,11 @@ def jeffreys(positive: Array, n: int) -> tuple[Array, Array]:
     return np.where(positive == 0, 0.0, low), np.where(positive == n, 1.0, high)
 
 
-def stratified(positive: Array, labeled: Array, size: Array, extra: int) -> tuple[Array, Array]:
-    p = (positive + 0.5) / (labeled + 1)
+def stratified(positive: Array, labeled: Array, size: Array, a: float, extra: int) -> tuple[Array, Array]:
+    p = (positive + a) / (labeled + 2 * a)
     mean = (size * p).sum(axis=0)
     between = (size * p**2).sum(axis=0) - mean**2
-    variance = (size**2 * p * (1 - p) / (labeled + 1 + extra)).sum(axis=0) + between / N_ROWS
+    variance = (size**2 * p * (1 - p) / (labeled + 2 * a + extra)).sum(axis=0) + between / N_ROWS
     rows = mean * (1 - mean) / variance - 1
     return betaincinv(mean * rows, (1 - mean) * rows, 0.025), betaincinv(mean * rows, (1 - mean) * rows, 0.975)
 

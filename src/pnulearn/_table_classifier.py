@@ -161,6 +161,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         helper: Sequence[str] = (),
         confidence: float = 0.95,
         costs: tuple[float, float] | None = None,
+        by: str | None = None,
     ) -> Evaluation:
         """The error rate in the population, with an interval, from rows that were not used to fit.
 
@@ -176,11 +177,13 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
             Confidence of the interval.
         costs : (float, float), optional
             What a missed positive and a false alarm cost, to know the cost per row as well.
+        by : str, optional
+            A column of groups, or of dates to be cut into windows ("date:month"), to know the error of each as well.
         """
         check_is_fitted(self)
         data, label = self._open(X, y)
         return evaluate_table(
-            data, label, self._options(), model=self.model_, helper=helper, confidence=confidence, costs=costs
+            data, label, self._options(), model=self.model_, helper=helper, confidence=confidence, costs=costs, by=by
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -78,6 +78,14 @@ SESSIONS: dict[str, list[str]] = {
         "label customers.csv --label bought --export labelled.csv",
         "fit labelled.csv --label bought --drop plan --drop score --drop other --kernel linear",
     ],
+    "groups_and_windows": [
+        f"evaluate {JUDGED} --score score --sampling random --by plan",
+        f"compare {JUDGED} --score score --score other --sampling random --by plan",
+        "judge later.csv --human bought --judge score",
+        "judge later.csv --human bought --judge other --judge score --by plan --confidence 0.9",
+        f"fit {TWO} --kernel linear --folds 3 --prior 0.4 --model linear.pnu",
+        "monitor linear.pnu later.csv --by plan --state state.json",
+    ],
 }
 
 

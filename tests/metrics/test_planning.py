@@ -90,3 +90,32 @@ def test_flipped_labels_are_found_first():
     assert len(set(found.rows[:6]) & set(labeled)) >= 3
     assert (np.diff(found.doubt) <= 0).all()
     assert str(found).startswith(f"row {found.rows[0]}")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("right", "width"), [(0.8, 0.15), (0.95, 0.15), (0.9, 0.1)])
+def test_with_a_helper_the_promised_width_is_reached(right, width):
+    """Mean width of `pnu_risk(helper=)` with the planned number of random labels, to 8 %."""
+    n = labels_for_width(
+        width, 0.4, error_rates=(0.2, 0.2), n_unlabeled=2000, sampling="random", helper=(right, right)
+    ).total
+    rng, widths = np.random.default_rng(0), []
+    for _ in range(25):
+        truth = rng.random(n + 2000) < 0.4
+        scores = np.where(rng.random(n + 2000) < 0.2, ~truth, truth) - 0.5
+        helper = np.where(rng.random(n + 2000) < right, truth, ~truth).astype(float)
+        y = np.where(np.arange(n + 2000) < n, truth, np.nan)
+        found = pnu_risk(y, scores, prior=(0.1, 0.8), helper=helper, sampling="random")
+        widths.append(found.high - found.low)
+    assert abs(np.mean(widths) / width - 1) < 0.08
+
+
+def test_a_helper_never_asks_for_more_labels():
+    alone = labels_for_width(0.1, 0.3, n_unlabeled=2000).total
+    found = [labels_for_width(0.1, 0.3, n_unlabeled=2000, helper=(r, r)).total for r in (0.55, 0.8, 0.9, 0.97)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] <= alone
+    with pytest.raises(ValueError, match="n_unlabeled"):
+        labels_for_width(0.1, 0.3, helper=(0.9, 0.9))
+    with pytest.raises(ValueError, match="helper must be two shares"):
+        labels_for_width(0.1, 0.3, n_unlabeled=10, helper=(0.9, 1.5))

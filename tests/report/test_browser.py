@@ -1,8 +1,12 @@
 """The report in a real browser, where one is installed; nothing is installed or downloaded here."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from pnulearn.report._judging import render_judgment
 from pnulearn.report._page import render
+from pnulearn.tables import judge_table
 
 WIDTHS, SCHEMES = (390, 1280), ("light", "dark")
 
@@ -94,3 +98,38 @@ def test_print_shows_what_is_folded_on_the_screen(opened):
 
 def brightness(color):
     return sum(map(int, color.removeprefix("rgb(").removesuffix(")").split(",")))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A page about answers with long and hostile texts."""
+    rng = np.random.default_rng(0)
+    good = rng.random(400) < 0.7
+    verdict = np.where(rng.random(400) < 0.85, good, ~good)
+    rows = {
+        "system": rng.choice(["A", "B", "a rather long name of a system " * 3], 400),
+        "answer": ["<img src=x onerror=alert(1)> " + "word " * 80] * 400,
+        "human": np.where(rng.random(400) < 0.4, np.where(good, "good", "bad"), None),
+        "verdict": np.where(verdict, "pass", "fail"),
+    }
+    path = tmp_path_factory.mktemp("judged") / "page.html"
+    path.write_text(render_judgment(judge_table(pd.DataFrame(rows), "human", "verdict", by="system")), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_about_judges_fits_and_is_accessible(axe, browser, judged, width, scheme):
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page, trouble, requests = context.new_page(), [], []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(judged)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.querySelectorAll('figure svg').length") == 2
+    found = axe.Axe().run(page).response
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    context.close()
+    assert trouble == []
+    assert set(requests) == {judged}

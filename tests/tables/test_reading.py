@@ -152,7 +152,6 @@ def test_a_cell_longer_than_a_block(tmp_path):
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary file"),
         (b"PK\x03\x04xx", "not a readable table or spreadsheet"),
         (b'{"a": 1}\n{"a": \n', "Line 2"),
-        (b'{"a": {"b": 1}}\n', "nested"),
         (b"PAR1 cut off", "not a complete Parquet file"),
         (b"ARROW1 cut off", "not a complete Feather file"),
         (gzip.compress(csv_text().encode(), mtime=0)[:-5], "incomplete"),
@@ -166,6 +165,15 @@ def test_a_cell_longer_than_a_block(tmp_path):
 def test_what_cannot_be_read_is_refused_with_a_reason(tmp_path, content, message):
     with pytest.raises(TableError, match=message):
         read_table(written(tmp_path, content, "bad.csv"))
+
+
+def test_nested_values_of_json_can_be_ignored_but_not_used(tmp_path):
+    table = read_table(
+        written(tmp_path, b'{"a": {"b": 1}, "c": 2}\n{"a": [1], "c": 3}\n{"a": null, "c": 4}\n', "t.jsonl")
+    )
+    assert table.column("c").values.tolist() == [2, 3, 4]
+    with pytest.raises(TableError, match=r"t.jsonl: Column 'a' has type list.*Split it"):
+        table.column("a")
 
 
 def test_missing_file_folder_and_unknown_encoding(tmp_path):

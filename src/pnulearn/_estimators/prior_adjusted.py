@@ -31,7 +31,7 @@ from pnulearn._problem.inputs import (
     refuse_no_classifier,
 )
 from pnulearn._problem.labels import Labels, decode_labels
-from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.row_keys import fold_keys, row_keys
 from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import resolve_prior
@@ -478,7 +478,8 @@ class _Work:
             return []
         numbers = self.numbers
         shuffled = np.random.default_rng(seed).permutation(len(codes))
-        fold = assign_folds(codes, n_folds, shuffled if numbers is None else row_keys(numbers, seed, weight), weight)
+        keys = shuffled if numbers is None else fold_keys(row_keys(numbers, seed, weight), codes, weight)
+        fold = assign_folds(codes, n_folds, keys, weight)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
 
 

@@ -18,7 +18,9 @@ from pnulearn._files.refusals import ModelFileError
 
 EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "predictions", "an ONNX model"
 STATISTICS, CHECKPOINT, JOURNAL, OTHER = "statistics", "a checkpoint", "a journal", "something else"
+MONITOR = "the state of a monitor"
 JOURNAL_HEAD = b'{"event": "start", "version": '
+MONITOR_HEAD = b'{"pnulearn_monitor": '
 ARCHIVES = {
     "PNUClassifier": MODEL,
     "PNUNetClassifier": MODEL,
@@ -44,6 +46,8 @@ def recognise(path: str | os.PathLike[str]) -> str:
         return ONNX
     if head.startswith(JOURNAL_HEAD):
         return JOURNAL
+    if head.startswith(MONITOR_HEAD):
+        return MONITOR
     return PREDICTIONS if are_predictions(_column_names(Path(path), head)) else OTHER
 
 

@@ -23,7 +23,7 @@ from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings, feasible_risk, refuse_if_too_large
 from pnulearn._learning.sparse_search import SparseSearch, sparse_memory
 from pnulearn._problem.folds import content_splits, never_held_out, own_splits
-from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.row_keys import fold_keys, row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
 from pnulearn._solvers.iterative import WatchedSolver, candidate_solver, squashing
@@ -87,6 +87,7 @@ def learn_from_rows(
     )
     if held_out is None:
         own = own_splits(settings.folds, codes, kept, groups, settings.seed)
+        keys = fold_keys(keys, samples.codes, samples.weight)
         splits = own or content_splits(settings.n_folds, samples, keys, classes, candidate_grid.n_candidates)
         problem = replace(problem, splits=splits, never_validated=() if own else never_held_out(samples.codes, splits))
         if way is BlockSearch and not problem.holds_each_row_out_once:

@@ -29,6 +29,7 @@ SAME_OF_VALUE = 2**-40  # of the value itself, for columns far from zero
 LEAST_GAP = 1e-290  # for all columns; slopes between closer values overflow
 MERGED_BITS = 40  # precision of merged values
 COLUMN_CHUNK = 64
+MOST_CELLS, LABELS_PER_CELL = 20, 5  # distinct rows, and labels for each of them, at which equal rows are no copies
 
 
 def row_keys(X: Any, seed: int, weight: AnyArray | None = None) -> AnyArray:
@@ -197,3 +198,26 @@ def scramble(x: AnyArray) -> AnyArray:
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
     return x ^ (x >> np.uint64(33))
+
+
+def fold_keys(keys: AnyArray, codes: AnyArray, weight: AnyArray) -> AnyArray:
+    """Keys of rows that validation keeps together: equal rows, as copies of one, unless there are few distinct rows.
+
+    In a table of few distinct rows (one verdict, a few categories) equal rows are different objects. If all of them
+    were held out at once, no model could be validated on values that it has seen. Equal rows are then numbered by class
+    and weight, so that the order of rows has no influence; a row of weight two is not exactly two rows any more.
+
+    >>> fold_keys(np.array([5, 7, 5]), np.array([1, 0, -1]), np.ones(3)).tolist()
+    [5, 7, 5]
+    >>> len(set(fold_keys(np.repeat([5, 7], 10), np.tile([0, 1], 10), np.ones(20)).tolist()))
+    20
+    """
+    n_distinct = len(np.unique(keys))
+    if not 1 < n_distinct <= min(MOST_CELLS, int(np.sum(codes >= 0)) // LABELS_PER_CELL):
+        return keys
+    order = np.lexsort((weight, codes, keys))
+    first = np.searchsorted(keys[order], keys[order])  # of the rows that are equal to each
+    number = np.arange(len(keys)) - first
+    apart = np.empty(len(keys), dtype=np.uint64)
+    apart[order] = scramble(scramble(number.astype(np.uint64) + np.uint64(1)) + keys[order].astype(np.uint64))
+    return apart

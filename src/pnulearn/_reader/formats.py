@@ -62,7 +62,8 @@ def _column(name: str, values: list[Any], source: str) -> Any:
 
     types = {type(value) for value in values if value is not None}
     if types & {dict, list}:
-        raise TableError(f"Column {name!r} of {source} holds nested values. Flatten it into plain columns first.")
+        # as nested columns of Parquet: whoever uses the column is told to split it, all others can ignore it
+        return pa.array([None if value is None else [json.dumps(value)] for value in values], pa.list_(pa.string()))
     if types == {bool}:
         return pa.array(values, pa.bool_())
     if types <= {int, float}:

@@ -1,6 +1,7 @@
 """The command line: every command reads, calls one library function and writes.
 
-Results go to standard output, messages to standard error. Exit codes: 0 done, 1 refused, 2 wrong usage, 130 Ctrl-C.
+Results go to standard output, messages to standard error. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 alarm of
+`monitor`, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,14 +17,29 @@ from pnulearn._extras import import_extra
 with import_extra("cli", "The command line"):
     import typer
 
-from pnulearn.cli import advise, columns, compare, demo, evaluate, export, fit, info, label, predict, prior
+from pnulearn.cli import (
+    advise,
+    columns,
+    compare,
+    demo,
+    evaluate,
+    export,
+    fit,
+    info,
+    judge,
+    label,
+    monitor,
+    predict,
+    prior,
+)
 from pnulearn.cli.console import Loudness, in_options, remark, replace_closed_streams, set_loudness
 from pnulearn.cli.shared import shared
 
 HELP = "Learn from positive, negative and unlabelled rows of a table."
 EPILOG = (
     "Start with `pnulearn demo`, or `pnulearn fit table.csv --label COLUMN --model model.pnu --report report.html`. "
-    "Options may stand in pnulearn.toml. Exit codes: 0 done, 1 refused, 2 wrong usage, 130 interrupted."
+    "Options may stand in pnulearn.toml. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 alarm, 130 "
+    "interrupted."
 )
 DEBUG = "--debug"
 
@@ -34,7 +50,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for module in (fit, columns, predict, evaluate, compare, prior, advise, info, label, export, demo):
+for module in (fit, columns, predict, evaluate, compare, judge, monitor, prior, advise, info, label, export, demo):
     name = module.__name__.rpartition(".")[2]
     app.command(name)(shared(getattr(module, name)))
 

@@ -30,6 +30,7 @@ COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 # Parameters that have an option, and its name; `fit --set` takes some further ones of the classifier.
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
 FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
+GROUPED = ("by", "groups", "verdict")  # keys of facts that are printed as sentences and a table
 PROSE = {"headline", "advice", "what", "do", "prior_advice", "remarks"}  # keys of facts that hold sentences
 # Values that are typed differently on the command line: a range, a list of one item, a quoted word, or any (...).
 VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)"|(?P<any>\.{3}))?'
@@ -211,6 +212,17 @@ def show_rows(rows: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     Console().print(table)
 
 
+def show_lines(headline: str, lines: Iterable[str] = ()) -> None:
+    """A sentence in bold and further ones below, on standard output, wrapped on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console, wrapped = Console(), sys.stdout.isatty()
+    console.print(Text(visible(in_options(headline)), style="bold"), soft_wrap=not wrapped)
+    for line in lines:
+        console.print(Text(visible(f"- {in_options(line)}")), soft_wrap=not wrapped)
+
+
 def _plain(value: Any) -> Any:
     """Plain values for JSON, in which NaN does not exist; sentences name options, not parameters."""
     if isinstance(value, Mapping):
@@ -249,10 +261,7 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
     from rich.text import Text
 
     console, wrapped = Console(), sys.stdout.isatty()
-    console.print(Text(visible(in_options(verdict.headline)), style="bold"), soft_wrap=not wrapped)
-    for line in (verdict.advice, *more_concerns(verdict)):
-        if line:
-            console.print(Text(visible(f"- {in_options(line)}")), soft_wrap=not wrapped)
+    show_lines(verdict.headline, filter(None, (verdict.advice, *more_concerns(verdict))))
     table = Table(show_header=False, box=None, pad_edge=False)
     for place in range(4):
         table.add_column(justify="right" if place == 1 else "left", overflow="fold")

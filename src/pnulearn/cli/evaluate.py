@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pnulearn.cli.console import remark, show_facts
-from pnulearn.cli.options import File, Json, Label, Overwrite, existing_models, open_data, refuse_outputs
+from pnulearn.cli.console import GROUPED, remark, show_facts, show_lines, show_rows
+from pnulearn.cli.options import By, File, Json, Label, Overwrite, existing_models, open_data, refuse_outputs
 from pnulearn.tables._options import TableOptions
 
 Options = Annotated[
@@ -38,6 +38,7 @@ def evaluate(
         tuple[float, float] | None,
         typer.Option(help="Also say what errors cost per row: of a missed positive and of a false alarm, e.g. 5 1."),
     ] = None,
+    by: By = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page about the evaluation here.")] = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -63,13 +64,21 @@ def evaluate(
         confidence=confidence,
         costs=costs,
         subject=score or str(model),
+        by=by,
     )
     if report is not None:
         from pnulearn.report._evaluation import write_evaluation
 
         write_evaluation(found, report, overwrite=overwrite)
         remark(f"The page is in {report}.")
-    show_facts(found.facts(), json)
+    if not json:
+        show_lines(found.sentence(), filter(None, [found.group_sentence()]))
+        print()
+    facts = found.facts()
+    show_facts(facts if json else {name: value for name, value in facts.items() if name not in GROUPED}, json)
+    if found.groups is not None and not json:
+        print()
+        show_rows(found.group_rows(), json)
 
 
 def _refuse_contradictions(model: Path | None, score: str | None, threshold: float | None) -> None:

@@ -276,6 +276,15 @@ Label = Annotated[
         "--label", "-l", help="Column with the labels; empty cells are unlabelled.", autocompletion=complete_column
     ),
 ]
+By = Annotated[
+    str | None,
+    typer.Option(
+        help="Also for every value of this column, e.g. model; dates are cut into windows: date:month, date:week, "
+        "date:day, or month if one column has dates.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an output that holds something of another kind.")]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 ModelFile = Annotated[

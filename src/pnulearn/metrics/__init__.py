@@ -1,5 +1,6 @@
 """Evaluation of classifiers with few labels: risks, rates, curves and comparisons that also use unlabelled rows."""
 
+from pnulearn.metrics._by_group import GroupEstimates, by_group
 from pnulearn.metrics._comparison import Comparison, compare, compare_scores
 from pnulearn.metrics._confusion import Confusion, pnu_confusion
 from pnulearn.metrics._curves import (
@@ -13,6 +14,7 @@ from pnulearn.metrics._curves import (
 )
 from pnulearn.metrics._estimate import Estimate, HelpedEstimate, RiskEstimate
 from pnulearn.metrics._judge import JudgeQuality, judge_quality
+from pnulearn.metrics._monitoring import Monitoring, MonitorState, monitor
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_difference, labels_for_share, labels_for_width
 from pnulearn.metrics._rates import (
     Quality,
@@ -25,6 +27,7 @@ from pnulearn.metrics._rates import (
     pnu_specificity,
 )
 from pnulearn.metrics._risk import estimate_risk, pnu_risk
+from pnulearn.metrics._rows_to_label import RowsToLabel, rows_to_label
 from pnulearn.metrics._scorer import make_pnu_scorer
 from pnulearn.metrics._share import ShareEstimate, pnu_mean, pnu_share
 from pnulearn.metrics._share_comparison import ShareComparison, compare_shares
@@ -35,14 +38,19 @@ __all__ = [
     "Confusion",
     "Curve",
     "Estimate",
+    "GroupEstimates",
     "HelpedEstimate",
     "JudgeQuality",
     "LabelsNeeded",
+    "MonitorState",
+    "Monitoring",
     "Quality",
     "RiskEstimate",
+    "RowsToLabel",
     "ShareComparison",
     "ShareEstimate",
     "Suspects",
+    "by_group",
     "compare",
     "compare_scores",
     "compare_shares",
@@ -54,6 +62,7 @@ __all__ = [
     "labels_for_share",
     "labels_for_width",
     "make_pnu_scorer",
+    "monitor",
     "pnu_auc",
     "pnu_average_precision",
     "pnu_best_threshold",
@@ -69,5 +78,6 @@ __all__ = [
     "pnu_roc_curve",
     "pnu_share",
     "pnu_specificity",
+    "rows_to_label",
     "suspicious_rows",
 ]

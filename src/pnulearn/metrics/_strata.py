@@ -40,13 +40,19 @@ def read_helpers(helper: Any, n_rows: int) -> dict[str, AnyArray]:
     for name, column in columns.items():
         if column.shape != (n_rows,):
             raise ValueError(f"{name} has shape {column.shape} and y has {n_rows} rows: one prediction per row.")
-        missing = np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=n_rows)
+        missing = np.zeros(n_rows, dtype=bool) if column.dtype.kind in "biuU" else _missing(column)
         if missing.any():
             raise ValueError(
                 f"{name} is missing in {int(missing.sum())} rows, first in row {int(np.argmax(missing))}. Every row "
                 "needs a prediction: leave these rows out, or give them a value of their own such as 'none'."
             )
     return columns
+
+
+def _missing(column: AnyArray) -> AnyArray:
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    return np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=len(column))
 
 
 def is_number(column: AnyArray) -> bool:
@@ -80,6 +86,8 @@ def _encode(column: AnyArray, labeled: IntArray, positive: AnyArray) -> FloatArr
 
 def separate_cells(opinions: FloatArray, most: int = MOST_CELLS) -> IntArray | None:
     """Combinations of predictions as strata; None if there are too many."""
+    if any(len(np.unique(column)) > most for column in opinions.T):
+        return None  # scores: finding all combinations of many rows takes long
     cells, code = np.unique(opinions, axis=0, return_inverse=True)
     return code.ravel() if len(cells) <= most else None
 

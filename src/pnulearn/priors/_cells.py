@@ -9,13 +9,11 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.post_stratification import mixture_mass
 from pnulearn._problem.labels import UNLABELED
-from pnulearn._problem.row_keys import row_keys
+from pnulearn._problem.row_keys import LABELS_PER_CELL, MOST_CELLS, row_keys
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._groups import KEY_SEED
 
-MOST_CELLS = 20
 FIRST_ROWS = 200
-LABELS_PER_CELL = 5  # fewer labels cannot tell how the classes are distributed over so many cells
 
 
 def cell_prior(X: Any, codes: AnyArray, weight: AnyArray | None, confidence: float) -> PriorEstimate | None:

@@ -50,7 +50,7 @@ def render_evaluation(evaluation: Evaluation) -> str:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
 
-        from pnulearn.report._figures import as_svg
+        from pnulearn.report._figures import as_svg, group_picture
 
         curves = _curves(evaluation)
         figures = {name: Markup(as_svg(name, curve.plot, (4.2, 3.4), title)) for name, (title, curve) in curves.items()}
@@ -65,6 +65,10 @@ def render_evaluation(evaluation: Evaluation) -> str:
         curves=[(title, curve, figures[name]) for name, (title, curve) in curves.items()],
         warnings=_warnings(evaluation),
         suspects=_suspects(evaluation),
+        group_rows=evaluation.group_rows(),
+        group_figure=None
+        if evaluation.groups is None
+        else Markup(group_picture(evaluation.groups, "error rate, in percent", 100.0)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn.advice import Advice
+from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.plots import (
     BandwidthDisplay,
     EffectDisplay,
@@ -21,11 +22,12 @@ from pnulearn.plots import (
     ScoreDisplay,
     VarianceRatioDisplay,
 )
-from pnulearn.plots._style import COLORS
+from pnulearn.plots._style import COLORS, shorten
 from pnulearn.report._findings import Findings
 
 Picture = tuple[Callable[[Any], Any], tuple[float, float], str]  # drawing function, size in inches, title
 MOST_COLUMNS = 12
+MOST_GROUPS = 60  # in a picture; tables have all
 INK = "#123456"  # placeholder, replaced by currentColor in the SVG
 STYLE = {
     "svg.fonttype": "none",
@@ -118,6 +120,25 @@ def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], tit
     svg = re.sub(r'((?:xlink:)?href="#|url\(#)', rf"\g<1>{name}-", svg)
     opening = rf'<svg viewBox="\1" role="img" aria-label="{title}">'
     return re.sub(r'<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, svg, count=1)
+
+
+def draw_estimates(estimates: Mapping[str, Any], clear: Collection[str], words: str, scale: float, ax: Any) -> None:
+    """Points with their intervals, one line each, from top to bottom; those in `clear` are coloured."""
+    names = list(estimates)[::-1]
+    for place, name in enumerate(names):
+        one = estimates[name]
+        color = COLORS["positive" if name in clear else "negative"]
+        ax.plot([scale * one.low, scale * one.high], [place, place], color=color, linewidth=4, alpha=0.45)
+        ax.plot(scale * one.value, place, "o", color=color, markersize=8)
+    ax.set_yticks(range(len(estimates)), [shorten(name) for name in names])
+    ax.set(ylim=(-0.6, len(estimates) - 0.4), xlabel=words)
+
+
+def group_picture(groups: GroupEstimates, words: str, scale: float) -> str:
+    """The estimate of all rows and of the first groups."""
+    some = {"all rows": groups.whole, **dict(list(groups.groups.items())[:MOST_GROUPS])}
+    draw = partial(draw_estimates, some, groups.different, words, scale)
+    return as_svg("groups", draw, (5.6, 0.9 + 0.34 * len(some)), "Estimates by group")
 
 
 def _draw_ablations(findings: Findings, ax: Any) -> None:

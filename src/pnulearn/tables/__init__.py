@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from pnulearn._reader.in_memory import read_table
     from pnulearn._reader.table import Table
     from pnulearn.tables._evaluation import Evaluation as Evaluation
+    from pnulearn.tables._judging import Judgment as Judgment
+    from pnulearn.tables._judging import judge_table as judge_table
     from pnulearn.tables._label_column import Targets as Targets
     from pnulearn.tables._label_column import read_targets as read_targets
     from pnulearn.tables._model import TableModel as TableModel
+    from pnulearn.tables._monitoring import TableMonitoring as TableMonitoring
+    from pnulearn.tables._monitoring import monitor_table as monitor_table
     from pnulearn.tables._plan import ColumnPlan as ColumnPlan
     from pnulearn.tables._plan import learn_plan as learn_plan
     from pnulearn.tables._verdict import Concern as Concern
@@ -27,12 +31,16 @@ _HOMES = {
     "ColumnPlan": "pnulearn.tables._plan",
     "Concern": "pnulearn.tables._verdict",
     "Evaluation": "pnulearn.tables._evaluation",
+    "Judgment": "pnulearn.tables._judging",
     "Table": "pnulearn._reader.table",
     "TableError": "pnulearn._reader.errors",
     "TableModel": "pnulearn.tables._model",
+    "TableMonitoring": "pnulearn.tables._monitoring",
     "Targets": "pnulearn.tables._label_column",
     "Verdict": "pnulearn.tables._verdict",
+    "judge_table": "pnulearn.tables._judging",
     "learn_plan": "pnulearn.tables._plan",
+    "monitor_table": "pnulearn.tables._monitoring",
     "read_batches": "pnulearn._reader.batches",
     "read_table": "pnulearn._reader.in_memory",
     "read_targets": "pnulearn.tables._label_column",
@@ -43,12 +51,16 @@ __all__ = [
     "ColumnPlan",
     "Concern",
     "Evaluation",
+    "Judgment",
     "Table",
     "TableError",
     "TableModel",
+    "TableMonitoring",
     "Targets",
     "Verdict",
+    "judge_table",
     "learn_plan",
+    "monitor_table",
     "read_batches",
     "read_table",
     "read_targets",

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._moments import thin
-from pnulearn._problem.labels import Labels, decode_labels
+from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
 from pnulearn._problem.samples import read_sampling
 from pnulearn._reader.batches import Batches
 from pnulearn._reader.columns import Cells
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.table import Table
+from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
@@ -28,8 +30,9 @@ from pnulearn.tables._notes import Advance, note, progress, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt
 from pnulearn.tables._prior import prior_facts, random_prior, settle_prior
-from pnulearn.tables._provenance import Origins, find_origins, read_weights
+from pnulearn.tables._provenance import find_origins, marked_rows, read_weights
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
+from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, resolve_by, window_sizes
 
 LEAST_SEEN, SEEN_SHARE = 5, 0.1  # labelled rows of the fit among those evaluated that are worth a warning
 
@@ -60,6 +63,10 @@ class Evaluation:
         Expected cost per row, if costs were given.
     probabilities : array (rows,), optional
         Probabilities of the positive class, if the scores are such.
+    groups : GroupEstimates, optional
+        The error rate for every group or window of time, and which of them differ.
+    windows : Windows, optional
+        The groups.
     """
 
     source: str
@@ -72,6 +79,8 @@ class Evaluation:
     unhelped: RiskEstimate | None = None
     cost: RiskEstimate | None = None
     probabilities: AnyArray | None = None
+    groups: GroupEstimates | None = None
+    windows: Windows | None = None
 
     @property
     def y(self) -> AnyArray:
@@ -83,6 +92,26 @@ class Evaluation:
         """Positive, negative and unlabelled rows."""
         positive, negative, unlabeled = (int(np.sum(self.codes == code)) for code in (1, 0, -1))
         return positive, negative, unlabeled
+
+    def sentence(self) -> str:
+        """The result in plain words."""
+        error = self.error
+        span = f"{100 * error.low:.1f} % to {100 * error.high:.1f} % with {100 * error.confidence:g} % confidence"
+        return f"{self.subject} errs on about {100 * error.value:.1f} % of the rows ({span})."
+
+    def group_sentence(self) -> str:
+        """Which groups have another error rate, in words; empty without groups."""
+        if self.groups is None or self.windows is None:
+            return ""
+        return f"Error rate by {self.windows.column}: {self.groups.sentence()}"
+
+    def group_rows(self) -> list[dict[str, str]]:
+        """A table in words: the error rate for all rows and for every group."""
+        if self.groups is None or self.windows is None:
+            return []
+        return group_rows(
+            self.groups, self.windows.column, "error rate", window_sizes(self.windows, self.codes != UNLABELED)
+        )
 
     def facts(self) -> dict[str, Any]:
         """All of it as plain values, as `pnulearn evaluate --json` prints them."""
@@ -101,6 +130,7 @@ class Evaluation:
             **helped,
             "rows": {self.names[1]: n_positive, self.names[0]: n_negative, "unlabelled": n_unlabeled},
             **costs,
+            **group_facts(self.groups, self.windows, self.group_sentence()),
         }
 
 
@@ -116,6 +146,7 @@ def evaluate_table(
     confidence: float = 0.95,
     costs: tuple[float, float] | None = None,
     subject: str = "",
+    by: str | None = None,
 ) -> Evaluation:
     """Evaluate a model, or the column `score`, on all rows of a table.
 
@@ -141,6 +172,8 @@ def evaluate_table(
         Costs of a false negative and of a false positive.
     subject : str
         Name of the model on the page; by default the column.
+    by : str, optional
+        A column of groups, or of dates to be cut into windows ("date:month"), for each of which the error is estimated.
     """
     head = data.head() if isinstance(data, Batches) else data
     note([] if isinstance(data, Batches) else head.remarks)
@@ -149,7 +182,9 @@ def evaluate_table(
     sampling = None if options.sampling is None else read_sampling(options.sampling)
     told = options.prior is not None or model is not None or origins.at_random is not None or sampling == "random"
     estimates = isinstance(options.prior, str) or not told  # the prior is estimated from rows with all columns
-    gathered = _gather(data, label, score_columns, origins, model, draw=estimates)
+    grouping, by = ("", None) if by is None else resolve_by(head, by)
+    needed = [*score_columns, *filter(None, (origins.at_random, origins.weights, grouping))]
+    gathered = _gather(data, label, needed, model, draw=estimates)
     table = gathered.table
     if model is None:
         labels = table_labels(table, label, options.pos_label, options.unlabeled)
@@ -171,9 +206,15 @@ def evaluate_table(
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt)
     weight = read_weights(table, origins.weights)
-    estimator = _ErrorEstimator(labels, scores, belief, confidence, weight, _opinions(table, helper, labels))
-    error, alone = estimator.estimate((1.0, 1.0))
+    estimator = _ErrorEstimator(labels, scores, weight, _opinions(table, helper, labels))
+    error, alone = estimator.estimate(belief, confidence)
     _explain_negative(error, labels)
+    windows = None if by is None else read_windows(table, by)
+    groups = None
+    if windows is not None:
+        drawn = None if origins.at_random is None else marked_rows(table, origins.at_random)
+        priors = group_priors(belief, options.prior, labels.codes, drawn, sampling)
+        groups = estimate_windows(partial(estimator.estimate_rows, priors), windows, confidence)
     return Evaluation(
         table.source,
         subject or score,
@@ -183,8 +224,10 @@ def evaluate_table(
         belief,
         error,
         alone,
-        None if costs is None else estimator.estimate(costs)[0],
+        None if costs is None else estimator.estimate(belief, confidence, costs)[0],
         None if model is not None else _probabilities(table, score),
+        groups,
+        windows,
     )
 
 
@@ -238,32 +281,83 @@ def _read_prior(
 
 @dataclass(frozen=True, eq=False)
 class _ErrorEstimator:
-    """Estimates an error rate or a cost from these labels, scores and prior."""
+    """Estimates an error rate or a cost from these labels, scores, weights and opinions (log-odds) of second models."""
 
     labels: Labels
     scores: AnyArray
-    prior: PriorEstimate
-    confidence: float
     weight: AnyArray | None
-    opinions: list[AnyArray] | None
+    opinions: AnyArray | None
 
-    def estimate(self, costs: tuple[float, float]) -> tuple[RiskEstimate, RiskEstimate | None]:
+    def estimate(
+        self, prior: PriorEstimate, confidence: float, costs: tuple[float, float] = (1.0, 1.0)
+    ) -> tuple[RiskEstimate, RiskEstimate | None]:
         """The error rate or cost, and the same without the helper if there is one."""
         groups = [self.scores[rows] for rows in self.labels.groups]
         weights = None if self.weight is None else [self.weight[rows] for rows in self.labels.groups]
-        alone = estimate_risk(groups, self.prior, confidence=self.confidence, weights=weights, costs=costs)
+        alone = estimate_risk(groups, prior, confidence=confidence, weights=weights, costs=costs)
         if self.opinions is None:
             return alone, None
         samples = loss_samples(groups, weights=weights)
-        return estimate_with_second_model(alone, samples, self.opinions, self.prior, "rate", costs), alone
+        opinions = take_opinions(self.opinions, self.labels.groups)
+        return estimate_with_second_model(alone, samples, opinions, prior, "rate", costs), alone
+
+    def estimate_rows(self, priors: GroupPriors, rows: AnyArray, confidence: float) -> RiskEstimate:
+        """The error rate among these rows."""
+        part = _ErrorEstimator(
+            Labels(self.labels.classes, self.labels.codes[rows]),
+            self.scores[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.opinions is None else self.opinions[rows],
+        )
+        return part.estimate(priors.of(rows), confidence)[0]
 
 
-def _opinions(table: Table, columns: Sequence[str], labels: Labels) -> list[AnyArray] | None:
-    """Log-odds of second models on P, N and U."""
+@dataclass(frozen=True, eq=False)
+class GroupPriors:
+    """Class priors of groups of rows.
+
+    `codes` are the codes of the rows that were labelled at random, −1 for all others, if each group has a prior of its
+    own; None if all groups have that of all rows, `whole`.
+    """
+
+    whole: PriorEstimate
+    codes: AnyArray | None
+
+    def of(self, rows: AnyArray) -> PriorEstimate:
+        if self.codes is None:
+            return self.whole
+        counts = np.bincount(self.codes[rows] + 1, minlength=3)[1:]
+        if not counts.sum():
+            raise ValueError("No row of it was labelled at random.")
+        return PriorEstimate.of_counts(counts)
+
+
+def group_priors(
+    whole: PriorEstimate, given: Any, codes: AnyArray, drawn: AnyArray | None, sampling: str | None
+) -> GroupPriors:
+    """Priors from labels of each group that were drawn at random (all, or those in `drawn`), else that of all rows."""
+    if isinstance(given, float) or (drawn is None and sampling != "random"):
+        warn(
+            f"The share of positives is taken to be {whole.value:.3f} in every group. If it differs between them, "
+            'label rows at random and pass sampling="random" without a prior: then each group has its own.'
+        )
+        return GroupPriors(whole, None)
+    return GroupPriors(whole, codes if drawn is None else np.where(drawn, codes, UNLABELED))
+
+
+def group_facts(groups: GroupEstimates | None, windows: Windows | None, verdict: str) -> dict[str, Any]:
+    """Estimates by group as plain values; nothing without groups."""
+    if groups is None or windows is None:
+        return {}
+    return {"by": windows.column, "groups": groups.facts(), "verdict": verdict}
+
+
+def _opinions(table: Table, columns: Sequence[str], labels: Labels) -> AnyArray | None:
+    """Log-odds of second models on all rows."""
     if not columns:
         return None
     given = {name: opinion_column(table, name, labels.classes) for name in columns}
-    return take_opinions(read_opinions(given, labels.classes, len(labels.codes)), labels.groups)
+    return read_opinions(given, labels.classes, len(labels.codes))
 
 
 def _probabilities(table: Table, score: str) -> AnyArray | None:
@@ -380,15 +474,13 @@ class Gathered:
 def _gather(
     data: Table | Batches,
     label: str,
-    score_columns: Sequence[str],
-    origins: Origins,
+    needed: Sequence[str],
     model: TableModel | None,
     *,
     draw: bool,
 ) -> Gathered:
     """All rows of a table in memory, or the needed columns of all rows of files, and the model's scores."""
     if isinstance(data, Batches):
-        needed = [*score_columns, *filter(None, (origins.at_random, origins.weights))]
         with progress("Evaluating all rows") as advance:
             return _gather_batches(data, label, needed, model, advance, draw=draw)
     if model is None:

@@ -36,6 +36,8 @@ BASES: dict[str, tuple[str, ...]] = {
     ),
     "label": ("label", "clean.csv", "-l", "label", "--no-open", "--export", "labelled.csv", "--overwrite", "--json"),
     "compare": ("compare", "clean.csv", "-l", "label", "-m", "model.pnu", "-s", "said", "--prior", "0.4", "--json"),
+    "judge": ("judge", "clean.csv", "--human", "label", "--judge", "said", "--json"),
+    "monitor": ("monitor", "model.pnu", "clean.csv", "--by", "c", "--json"),
     "prior": ("prior", "clean.csv", "-l", "label", "--drop", "said", "--json"),
     "advise": ("advise", "clean.csv", "-l", "label", "--prior", "0.4", "--json"),
     "advise_numbers": ("advise", *COUNTS, "--prior", "0.4", "--json"),

@@ -1,0 +1,162 @@
+"""Two models, or columns of scores, compared on the rows of a table, for all rows and for groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pnulearn._arrays import AnyArray
+from pnulearn._problem.labels import UNLABELED, Labels
+from pnulearn._problem.samples import read_sampling
+from pnulearn._reader.table import Table
+from pnulearn.metrics._by_group import GroupEstimates
+from pnulearn.metrics._comparison import Comparison, compare_scores
+from pnulearn.metrics._estimate import Estimate
+from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.tables._evaluation import GroupPriors, group_facts, group_priors, score_column, table_labels
+from pnulearn.tables._model import TableModel
+from pnulearn.tables._notes import note, warn
+from pnulearn.tables._options import TableOptions
+from pnulearn.tables._prior import prior_facts, settle_prior
+from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, window_sizes
+
+
+@dataclass(frozen=True, eq=False)
+class TableComparison:
+    """The difference in error of two models, and where it differs.
+
+    Parameters
+    ----------
+    names : (str, str)
+        The two models.
+    found : Comparison
+        Both error rates and their difference.
+    prior : PriorEstimate
+        What is known about the share of positives.
+    codes : array (rows,)
+        1 positive, 0 negative, −1 unlabelled.
+    groups : GroupEstimates, optional
+        The difference for every group or window of time.
+    windows : Windows, optional
+        The groups.
+    """
+
+    names: tuple[str, str]
+    found: Comparison
+    prior: PriorEstimate
+    codes: AnyArray
+    groups: GroupEstimates | None = None
+    windows: Windows | None = None
+
+    def sentence(self) -> str:
+        """Which model is better, in words."""
+        return self.found.sentence(*(f"with {name}" for name in self.names))
+
+    def group_sentence(self) -> str:
+        """Groups in which the difference is another, in words; empty without groups."""
+        if self.groups is None or self.windows is None:
+            return ""
+        return f"Difference in error by {self.windows.column}: {self.groups.sentence()}"
+
+    def group_rows(self) -> list[dict[str, str]]:
+        """A table in words: the difference for all rows and for every group."""
+        if self.groups is None or self.windows is None:
+            return []
+        return group_rows(
+            self.groups, self.windows.column, "difference", window_sizes(self.windows, self.codes != UNLABELED)
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """All of it as plain values, as `pnulearn compare --json` prints them."""
+        found = self.found
+        grouped = group_facts(self.groups, self.windows, "")
+        return {
+            **{
+                name: {"error": one.value, "from": one.low, "to": one.high}
+                for name, one in zip(self.names, (found.first, found.second), strict=True)
+            },
+            "difference": found.difference,
+            "standard_error": found.stderr,
+            "interval": [found.low, found.high],
+            **prior_facts(self.prior),
+            **grouped,
+            "verdict": " ".join(filter(None, (self.sentence(), self.group_sentence()))),
+        }
+
+
+def compare_table(
+    table: Table,
+    label: str,
+    options: TableOptions,
+    *,
+    models: Sequence[tuple[str, TableModel]] = (),
+    scores: Sequence[str] = (),
+    threshold: float | None = None,
+    by: str | None = None,
+) -> TableComparison:
+    """Compare two models or columns of scores on all rows of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The rows, which must not have been used to fit either model.
+    label : str
+        The column of labels; missing ones mark unlabelled rows.
+    options : TableOptions
+        Positive label, prior, sampling and columns to leave out.
+    models : sequence of (str, TableModel)
+        Models with their names.
+    scores : sequence of str
+        Columns of scores or predicted labels. Models and columns together are two.
+    threshold : float, optional
+        Scores of columns above this mean positive.
+    by : str, optional
+        A column of groups, or of dates to be cut into windows ("date:month").
+    """
+    labels = table_labels(table, label, options.pos_label, options.unlabeled)
+    found = [_model_scores(table, name, model, labels) for name, model in models]
+    found += [score_column(table, column, labels.classes, threshold) for column in scores]
+    names = [*(name for name, _ in models), *scores]
+    first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
+    sampling = None if options.sampling is None else read_sampling(options.sampling)
+    given = options.prior
+    if given is None and sampling == "random":
+        given = PriorEstimate.of_counts(labels.counts)
+    belief = settle_prior(given, table, label, labels, [*options.drop, *scores], options.kinds)
+    whole = _compare(labels.codes, found, belief)
+    windows = None if by is None else read_windows(table, by)
+    groups = None
+    if windows is not None:
+        priors = group_priors(belief, options.prior, labels.codes, None, sampling)
+        groups = estimate_windows(partial(_difference, labels.codes, found, priors), windows, whole.confidence)
+    return TableComparison((first, second), whole, belief, labels.codes, groups, windows)
+
+
+def _model_scores(table: Table, name: str, model: TableModel, labels: Labels) -> AnyArray:
+    if model.record.fingerprint == table.fingerprint:
+        warn(f"{name} was fitted to this very file, so its error looks smaller than it is.")
+    predictions = model.predict(table)
+    note(predictions.remarks)
+    same = model.classifier.classes_.tolist() == labels.classes.tolist()
+    if not same and model.classifier.classes_.tolist() != labels.classes[::-1].tolist():
+        raise ValueError(f"{name} tells {' from '.join(model.classes)}, not the labels in this column.")
+    return predictions.scores if same else -predictions.scores
+
+
+def _compare(codes: AnyArray, scores: Sequence[AnyArray], prior: PriorEstimate, confidence: float = 0.95) -> Comparison:
+    first, second = ([values[codes == code] for code in (1, 0, UNLABELED)] for values in scores)
+    return compare_scores(first, second, prior, confidence=confidence)
+
+
+def _difference(
+    codes: AnyArray, scores: Sequence[AnyArray], priors: GroupPriors, rows: AnyArray, confidence: float
+) -> Estimate:
+    """The difference among these rows."""
+    if not np.any(codes[rows] != UNLABELED):
+        raise ValueError("It has no labelled row.")
+    found = _compare(codes[rows], [values[rows] for values in scores], priors.of(rows), confidence)
+    return Estimate(found.difference, found.stderr, found.low, found.high, confidence=confidence)
