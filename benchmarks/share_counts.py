@@ -4,8 +4,8 @@
 
 Two verdicts, labels at random, 2,000 rows. The formula is written here a second time, for arrays. `chosen on` are the
 cells on which the variance of a stratum was chosen, `confirmed on` are others. `narrower` takes the narrower of the
-intervals with the judge and with labels alone, which covers less and was not built. `pseudo-rows of 1/3` is the prior
-Beta(1/3, 1/3) of every stratum (Kerman 2011) instead of Jeffreys' Beta(1/2, 1/2).
+intervals with the judge and with labels alone, which covers less and was not built. `pseudo-rows of .4` is the prior
+Beta(.4, .4) of every stratum instead of Jeffreys' Beta(1/2, 1/2).
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ def intervals(
     called = labeled[1] + rng.binomial(N_ROWS - n, cells[2] + cells[3], DRAWS)
     size = np.array([N_ROWS - called, called]) / N_ROWS
     alone = jeffreys(positive.sum(axis=0), n)
-    full, less, third = (stratified(positive, labeled, size, a, extra) for a, extra in ((0.5, 1), (0.5, 0), (1 / 3, 0)))
+    full, less, fewer = (stratified(positive, labeled, size, a, extra) for a, extra in ((0.5, 1), (0.5, 0), (0.4, 0)))
     use = less[1] - less[0] <= alone[1] - alone[0]
     return {
         "labels alone": alone,
         "posterior variance": full,
         "one row less (pnu_share)": less,
-        "one row less, pseudo-rows of 1/3": third,
+        "one row less, pseudo-rows of .4": fewer,
         "narrower": (np.where(use, less[0], alone[0]), np.where(use, less[1], alone[1])),
     }
 

@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -91,20 +94,28 @@ def test_an_incomplete_window_is_shown_but_does_not_count(model, new, tmp_path):
     assert monitor_table(model, new, "month", state=state).found.state == monitor_table(model, new, "month").found.state
 
 
-def test_a_kill_while_writing_keeps_the_old_state(model, new, tmp_path, monkeypatch):
+KILLED = """
+import os, signal, sys
+from pnulearn.cli import run
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+run(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_a_kill_just_before_the_state_is_replaced_loses_nothing(model, new, tmp_path):
     state = tmp_path / "state.json"
     monitor_table(model, new[new["date"] < "2025-02"], "month", state=state)
     before = state.read_bytes()
-
-    def die(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", die)
-        with pytest.raises(KeyboardInterrupt):
-            monitor_table(model, new, "month", state=state)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    arguments = ["monitor", str(model), str(tmp_path / "new.csv"), "--by", "month", "--state", str(state)]
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, capture_output=True)
+    assert done.returncode == -signal.SIGKILL
     assert state.read_bytes() == before
-    assert monitor_table(model, new, "month", state=state).found.state == monitor_table(model, new, "month").found.state
+    assert len(list(tmp_path.glob(".state.json.*.tmp"))) == 1  # what the killed run left
+    again = monitor_table(model, new, "month", state=state)
+    assert again.found.state == monitor_table(model, new, "month").found.state
+    assert list(tmp_path.glob(".state.json.*.tmp")) == []
 
 
 @pytest.mark.parametrize(
