@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pnulearn.cli.console import GROUPED, show_facts, show_lines, show_rows
+from pnulearn.cli.console import show_result
 from pnulearn.cli.options import COLUMNS, By, File, Json, Label, existing_models, open_table
 from pnulearn.tables._options import TableOptions
 
@@ -34,12 +34,4 @@ def compare(
     table = open_table(file, options)
     models = [(str(path), load_table_model(path)) for path in model]
     found = compare_table(table, label, options, models=models, scores=score, threshold=threshold, by=by)
-    if json:
-        show_facts(found.facts(), json)
-        return
-    show_lines(found.sentence(), filter(None, [found.group_sentence()]))
-    print()
-    show_facts({name: value for name, value in found.facts().items() if name not in GROUPED}, json)
-    if found.groups is not None:
-        print()
-        show_rows(found.group_rows(), json)
+    show_result(found, json)

@@ -18,6 +18,8 @@ from pnulearn.tables._notes import LISTENER, Advance, Listener
 from pnulearn.tables._options import OPTIONS, SETTABLE
 
 if TYPE_CHECKING:
+    from pnulearn.tables._comparison import TableComparison
+    from pnulearn.tables._evaluation import Evaluation
     from pnulearn.tables._model import TableModel
     from pnulearn.tables._verdict import Verdict
 
@@ -221,6 +223,19 @@ def show_lines(headline: str, lines: Iterable[str] = ()) -> None:
     console.print(Text(visible(in_options(headline)), style="bold"), soft_wrap=not wrapped)
     for line in lines:
         console.print(Text(visible(f"- {in_options(line)}")), soft_wrap=not wrapped)
+
+
+def show_result(found: Evaluation | TableComparison, as_json: bool) -> None:
+    """A sentence, the facts, and a table of groups if there are any; everything as one JSON object for machines."""
+    if as_json:
+        show_facts(found.facts(), as_json)
+        return
+    show_lines(found.sentence(), filter(None, [found.group_sentence()]))
+    print()
+    show_facts({name: value for name, value in found.facts().items() if name not in GROUPED}, as_json)
+    if found.groups is not None:
+        print()
+        show_rows(found.group_rows(), as_json)
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pnulearn.cli.console import GROUPED, remark, show_facts, show_lines, show_rows
+from pnulearn.cli.console import remark, show_result
 from pnulearn.cli.options import By, File, Json, Label, Overwrite, existing_models, open_data, refuse_outputs
 from pnulearn.tables._options import TableOptions
 
@@ -71,14 +71,7 @@ def evaluate(
 
         write_evaluation(found, report, overwrite=overwrite)
         remark(f"The page is in {report}.")
-    if not json:
-        show_lines(found.sentence(), filter(None, [found.group_sentence()]))
-        print()
-    facts = found.facts()
-    show_facts(facts if json else {name: value for name, value in facts.items() if name not in GROUPED}, json)
-    if found.groups is not None and not json:
-        print()
-        show_rows(found.group_rows(), json)
+    show_result(found, json)
 
 
 def _refuse_contradictions(model: Path | None, score: str | None, threshold: float | None) -> None:
