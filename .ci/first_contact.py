@@ -67,6 +67,8 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
         "onnx": [lambda: pnulearn.onnx.to_onnx(model), lambda: pnulearn.onnx.save_onnx(model, folder / "m.onnx")],
         "skops": [lambda: pnulearn.save(pnulearn.AutoPNU(("logistic",), prior=0.3).fit(X, y), folder / "auto.pnu")],
         "excel": [],  # read through pyarrow, which is asked for first
+        "skl2onnx": [],  # needs onnx, which is asked for first
+        "mlflow": [],  # imported by users, not by this package
         "torch": [lambda: pnulearn.torch],
         "label": [lambda: import_module("pnulearn.labeling._server")],
     }

@@ -143,6 +143,13 @@ class MonitorState:
 
     @classmethod
     def start(cls, rules: AlarmRules) -> MonitorState:
+        """The state before the first window.
+
+        Parameters
+        ----------
+        rules : AlarmRules
+            When to raise an alarm.
+        """
         return cls(rules, {name: ChangeDetector() for name in QUANTITIES}, {})
 
     @property
@@ -156,7 +163,13 @@ class MonitorState:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> MonitorState:
-        """The state from plain values; raises a ValueError if they are not one."""
+        """The state from plain values; raises a ValueError if they are not one.
+
+        Parameters
+        ----------
+        values : mapping
+            What `as_dict` returned.
+        """
         try:
             found = cls(
                 AlarmRules(**values["rules"]),

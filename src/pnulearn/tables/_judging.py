@@ -82,7 +82,13 @@ class Judgment:
         return not self.positive
 
     def show(self, value: float) -> str:
-        """A share in percent, a mean as a number."""
+        """A share in percent, a mean as a number.
+
+        Parameters
+        ----------
+        value : float
+            A share or a mean.
+        """
         return f"{value:.2f}" if self.is_mean else f"{100 * value:.1f} %"
 
     def sentence(self) -> str:

@@ -59,7 +59,7 @@ class PNULoss(torch.nn.Module):
         False is the unbiased risk. True is the nnPU rule (Kiryo et al., 2017): r, the part of the risk that is
         estimated from U for one class, is replaced by max(r, −tolerance u), where u is the weight of U. If r is below
         that, the gradient of this part is −step_back ∇r, the supervised part is kept and the rest is left out. "abs"
-        replaces r by |r|.
+        replaces r by abs(r).
     tolerance : float
         β of Kiryo et al.
     step_back : float
