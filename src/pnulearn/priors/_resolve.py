@@ -25,6 +25,7 @@ from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._estimator import PriorEstimator, refuse_missing_class
 from pnulearn.priors._kernel_mean import KernelMeanPrior
 from pnulearn.priors._km import KMPrior
+from pnulearn.priors._one_sample import OneSample
 from pnulearn.priors._pe import PearsonPrior
 from pnulearn.priors._penl1 import PenalizedL1Prior
 from pnulearn.priors._roc import ROCPrior
@@ -259,7 +260,8 @@ def resolve_prior(
     A number, a mapping or a `PriorEstimate` is used as it is. "labeled" means the shares among the labelled rows, and
     so does None if there are no unlabelled rows. Otherwise all evidence is combined: the user's range or distribution,
     the counts of rows labelled at random (`random_counts`), and the estimate of a method from the unlabelled rows
-    (None: `AutoPrior`).
+    (None: `AutoPrior`). If labels of one class alone were drawn at random, their counts are no evidence, and the share
+    of positives among the unlabelled rows is turned into that of the table (`OneSample`).
 
     Parameters
     ----------
@@ -279,22 +281,25 @@ def resolve_prior(
         Labelled rows of every class, if they were drawn at random from the population.
     """
     classes = np.asarray(classes)
+    sample = OneSample.of(codes, weight, random_counts)
     if (isinstance(prior, str) and prior == "labeled") or (prior is None and not (codes < 0).any()):
         return _labeled(codes, weight, len(classes), random_counts)
     is_method = prior is None or isinstance(prior, PriorEstimator) or (isinstance(prior, str) and prior in METHODS)
     if isinstance(prior, str) and not is_method:
         raise ValueError(f"prior={prior!r} is neither a number nor a method: {', '.join(map(repr, METHODS))}.")
-    if not is_method and not is_vague(prior):
-        return read_prior(prior, classes)
+    if not is_method and (sample is not None or not is_vague(prior)):
+        given = read_prior(prior, classes)
+        return given if sample is None else sample.restrict(given)
     evidence = [] if is_method else [read_prior(prior, classes)]
-    if random_counts is not None and random_counts.any():
+    if random_counts is not None and random_counts.any() and sample is None:
         evidence.append(PriorEstimate.of_counts(random_counts))
     method = prior_estimator(prior if is_method else None, random_state=random_state)
     method.refuse_impossible()
     if not evidence:
         if method.needs_every_class:
             refuse_missing_class(codes, weight, classes.tolist())
-        return method.estimate(X, codes, weight, len(classes))
+        found = method.estimate(X, codes, weight, len(classes))
+        return found if sample is None else sample.prior_of_table(found)
     return combine_evidence(evidence, _method_estimate(method, X, codes, weight, len(classes)))
 
 
