@@ -59,6 +59,14 @@ class TestPrior:
         found = PNUClassifier(risk="pu", **RANDOM, random_state=0).fit(X, y)
         assert y.mean() <= found.prior_interval_[0] < 0.3 < found.prior_interval_[1] < 0.7
 
+    def test_estimate_prior_takes_the_sampling(self):
+        X, y, _ = draw(0)
+        of_table = estimate_prior(X, y, sampling="random", unlabeled=0, random_state=0)
+        of_rest = estimate_prior(X, y, unlabeled=0, random_state=0)
+        assert of_table.value == pytest.approx(y.mean() + (1 - y.mean()) * of_rest.value)
+        counted = estimate_prior(X, np.where(np.arange(600) < 300, y, -1), sampling="random", unlabeled=-1)
+        assert counted.value == pytest.approx(y[:300].mean(), abs=0.06)
+
     def test_a_range_is_cut_at_the_labelled_share(self):
         X, y, _ = draw(0)
         codes = np.where(y == 1, 1, -1)
