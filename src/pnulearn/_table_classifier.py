@@ -21,6 +21,7 @@ from pnulearn.tables._evaluation import Evaluation, evaluate_table
 from pnulearn.tables._fitting import fit_model
 from pnulearn.tables._loading import load_table_model
 from pnulearn.tables._model import Predictions, TableModel
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import collect_notes, note, progress
 from pnulearn.tables._options import OPTIONS, TableOptions
 from pnulearn.tables._plan import describe_columns
@@ -144,14 +145,18 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         """
         check_is_fitted(self)
         data, seen = self._open(X)[0], set[str]()
+        cells: NewRows | None = None
         with progress("Predicting", is_long=isinstance(data, Batches)) as advance:
             for table, share in data if isinstance(data, Batches) else [(data, 1.0)]:
                 found: Predictions = self.model_.predict(table)
-                fresh = [remark for remark in (*table.remarks, *found.remarks) if remark not in seen]
+                fresh = [remark for remark in table.remarks if remark not in seen]
                 seen.update(fresh)
                 note(fresh)
+                assert found.cells is not None
+                cells = found.cells if cells is None else cells + found.cells
                 yield table, found
                 advance(share)
+        note([] if cells is None else cells.remarks())
 
     def evaluate(
         self,

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from pnulearn._reader.errors import Caution
 from pnulearn.tables._notes import LISTENER, Advance, Listener
 from pnulearn.tables._options import OPTIONS, SETTABLE
 
@@ -111,7 +112,7 @@ def replace_closed_streams() -> None:
 
 def remarks(messages: Iterable[str]) -> None:
     for message in messages:
-        remark(message)
+        remark(in_options(message), "warning" if isinstance(message, Caution) else "note")
 
 
 def in_options(message: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -238,7 +238,7 @@ class LabelCounter:
                 "for labels. Is it the right column?"
             )
         self._types.append(_plain_type(table, self.label))
-        self._reading = Cells(table.reading.missing, table.reading.decimal_comma or self._reading.decimal_comma)
+        self._reading = replace(table.reading, decimal_comma=table.reading.decimal_comma or self._reading.decimal_comma)
         numbers = {cell: number for number, cell in enumerate(self._counts)}
         return np.array([numbers.get(cell, -1) for cell in cells], dtype=int)[places]
 

@@ -23,6 +23,7 @@ from pnulearn._reader.table import Table
 from pnulearn.losses import as_loss
 from pnulearn.priors._sensitivity import Narrowing, after_random_labels
 from pnulearn.tables._label_column import label_text
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._plan import ColumnPlan
 
 KIND = "PNUTable"
@@ -90,12 +91,13 @@ class TableModel:
                 As `read_table` returns it, a data frame, or any object with an Arrow stream.
         """
         table = as_table(table)
-        X, remarks = self.plan.features(table)
+        X, found = self.plan.transform(table)
         scores = self.classifier.decision_function(X)
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         probability = probabilities(scores, self.classifier.calibration_)
         seen = np.isin(hash_rows(X), self.record.labeled_rows) if len(self.record.labeled_rows) else None
-        return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks, seen)
+        labels = self.classifier.classes_[places]
+        return Predictions(labels, scores, probability, self.classes, found.remarks(), seen, found)
 
     def refuse_broken(self) -> None:
         """Raise an error if the plan has non-finite values or its features do not match the classifier."""
@@ -156,7 +158,8 @@ class TableModel:
 class Predictions:
     """Predictions for rows: `probability` has a column per class.
 
-    `seen` is true for rows with the features of a labelled row that the model was fitted to, None if that is not known.
+    `remarks` say how the cells differ from those of the fit. `seen` is true for rows with the features of a labelled row
+    that the model was fitted to, None if that is not known. `cells` counts cells, to be added up over batches.
     """
 
     labels: AnyArray
@@ -165,6 +168,7 @@ class Predictions:
     classes: list[str]
     remarks: list[str]
     seen: AnyArray | None = None
+    cells: NewRows | None = None
 
 
 @dataclass(frozen=True)
