@@ -48,7 +48,7 @@ class Dialect:
             raise TableError(f"{source} is empty.")
         if len({len(line) for line in lines}) > 1:
             raise TableError(f"The first {len(lines)} lines of {source} hold names, but not the same number of cells.")
-        first = join_names(lines)
+        first = lines[0] if len(lines) == 1 else join_names(lines)
         cells = first if header else [f"f{place}" for place in range(len(first))]  # Arrow's own names
         names, remarks = rename_doubled(source, _names(first, source, header))
         if len(set(cells)) == len(cells) and len(lines) == 1:

@@ -1,7 +1,7 @@
 """What new rows hold that the rows of the fit did not: other units, values out of range, missing cells, categories.
 
-Every column of a model keeps what it held at the fit (`Seen`). Cells of new rows are counted (`NewCells`), batch by batch
-if the table is large, and `NewRows.remarks` says what differs: notes about conversions, and warnings (`Caution`).
+Every column of a model keeps what it held at the fit (`Seen`). Cells of new rows are counted (`NewCells`), batch by
+batch if the table is large, and `NewRows.remarks` says what differs: notes about conversions, and warnings (`Caution`).
 """
 
 from __future__ import annotations
@@ -167,16 +167,19 @@ def _out_of_range(name: str, kind: str, cells: NewCells, seen: Seen) -> list[str
     in_tails = n_filled >= FEWEST and max(cells.n_low, cells.n_high) > n_filled / 2 and seen.n_filled >= FEWEST
     if not cells.n_far and not too_many and not in_tails:
         return []
-    number, where = cells.n_outside, "lie outside of"
-    if cells.n_far and not too_many:
-        number, where = cells.n_far, "lie far outside of"
-    elif not too_many:
+    number, where = cells.n_outside, "outside of"
+    if not too_many:
+        number, where = cells.n_far, "far outside of"
+    if not too_many and not cells.n_far:
         number, where = (
-            max(cells.n_low, cells.n_high),
-            f"lie at the {'lower' if cells.n_low > cells.n_high else 'upper'} end of",
+            (cells.n_low, "at the lower end of")
+            if cells.n_low > cells.n_high
+            else (cells.n_high, "at the upper end of")
         )
-    held = f"from {_number(cells.lowest)} to {_number(cells.highest)}"
-    said = f"{number} of {n_filled} values of column {name!r} {where} the range of the fit, {_number(seen.low)} to {_number(seen.high)} (here {held})."
+    said = (
+        f"{number} of {n_filled} values of column {name!r} lie {where} the range of the fit, {_number(seen.low)} to "
+        f"{_number(seen.high)} (here from {_number(cells.lowest)} to {_number(cells.highest)})."
+    )
     if kind != "number":
         return [Caution(said)]
     end = cells.lowest if seen.low - cells.lowest > cells.highest - seen.high else cells.highest
@@ -193,7 +196,7 @@ def chance_outside(n_outside: int, n_new: int, n_seen: int) -> float:
     The numbers of new values below and above the range are then geometric, so that their sum is negative binomial.
 
     >>> chance_outside(0, 100, 100), round(chance_outside(2, 100, 100), 3)
-    (1.0, 0.75)
+    (1.0, 0.5)
     """
     if not n_seen or not n_new:
         return 1.0
@@ -259,11 +262,10 @@ def read_like_fit(table: Table, name: str, remedy: str, decimal: str, seen: Seen
         outside = [NewCells.of_numbers(other.data, seen).n_outside for other in others]
         if outside[0] != outside[1]:
             column, agrees = others[outside.index(min(outside))], ", which agrees with the fit"
-    has_point = np.array_equal(column.data, others[0].data, equal_nan=True)
+    mark = "a decimal point" if np.array_equal(column.data, others[0].data, equal_nan=True) else "thousands"
     return column, [
         Caution(
-            f"Cells such as {doubtful!r} in column {name!r} may have a decimal point or a point between thousands. They "
-            f"are read with {'a decimal point' if has_point else 'thousands'}{agrees}; pass decimal='.' or decimal=',' "
-            "to decide."
+            f"Cells such as {doubtful!r} in column {name!r} may have a decimal point or a point between thousands. "
+            f"They are read with {mark}{agrees}; pass decimal='.' or decimal=',' to decide."
         )
     ]
