@@ -163,8 +163,9 @@ class NumberColumn:
 
     @property
     def fate(self) -> str:
-        shape = "number with a long tail, by normal ranks" if self.scale.is_ranked else "number"
-        shape += f" in {self.unit}" if self.unit else ""
+        shape = (f"number in {self.unit}" if self.unit else "number") + (
+            " with a long tail, by normal ranks" if self.scale.is_ranked else ""
+        )
         return f"{shape}; missing cells get the median {self.scale.fill:.4g}" + (" and a flag" if self.flagged else "")
 
     @classmethod

@@ -96,7 +96,7 @@ def read_meaning(
 
     `words` counts cells with words such as "none", which are among the empty ones.
     """
-    unlabeled = None if unlabeled == ONLY_EMPTY else unlabeled
+    words, unlabeled = ({}, None) if unlabeled == ONLY_EMPTY else (words, unlabeled)
     positive, unlabeled = (None if one is None else label_text(one) for one in (positive, unlabeled))
     filled = Counter({cell: count for cell, count in cells.items() if cell is not None})
     spelt, joined = _join_spellings(label, filled, known)

@@ -57,7 +57,9 @@ class TableOptions:
     )
     learner: Learner = option("pnu", "Learner. auto averages all of them, weighted by their held-out risk.")
     pos_label: Any = option(None, "Label of the positive class; by default yes, or the greater.", flag="--positive")
-    unlabeled: Any = option(None, "Value that marks unlabelled rows, besides empty cells.")
+    unlabeled: Any = option(
+        None, 'Value that marks unlabelled rows, besides empty cells; "" makes words such as none and NA labels.'
+    )
     at_random: str | None = option(
         None,
         "Column of yes and no: which rows were labelled at random. It is not a feature.",

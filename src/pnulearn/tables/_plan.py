@@ -186,6 +186,7 @@ def _refuse_stray_cells(column: Column, table: Table) -> None:
             f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} cells, first {cell!r} in "
             f"row {stray[0] + 1}. If that means missing, pass missing=[{cell!r}]; otherwise correct it or pass drop="
             f"[{column.name!r}]."
+            + (" If the table has two lines of names, pass header_rows=2." if stray.tolist() == [0] else "")
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -209,9 +210,11 @@ _PARTS = {
         "</Relationships>"
     ),
     "xl/styles.xml": (  # style 1 is a date, style 2 a date with a time of day
-        f'<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts><fills count="1"><fill/></fills>'
+        f'<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>'
+        '<fills count="1"><fill><patternFill/></fill></fills>'
         '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/>'
-        '<xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>'
+        '<xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs>'
+        '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
     ),
 }
 
@@ -279,7 +282,7 @@ def _cell(value: Any) -> str:
         moment = datetime.datetime(*value.timetuple()[:6])
         days = (moment - datetime.datetime(1899, 12, 30)) / datetime.timedelta(days=1)
         return f'<c s="{1 if days.is_integer() else 2}"><v>{days!r}</v></c>'
-    if isinstance(value, int | float | Decimal) and abs(value) < float("inf"):
+    if isinstance(value, int | float | Decimal) and math.isfinite(value):
         text = format(value, "f") if isinstance(value, Decimal) else repr(value)
         return _number_cell(text) if isinstance(value, float) or _fits(text) else _text_cell(text)
     return _text_cell(str(value))
