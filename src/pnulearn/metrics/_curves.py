@@ -233,7 +233,7 @@ def pnu_best_threshold(
 
     The range is the smallest interval that contains all thresholds that are not significantly worse than the estimated
     best one. It is conservative. An end is infinite if predicting every row positive, or every row negative, may be
-    best.
+    best. Rows above the threshold are predicted positive; a score equal to it is predicted negative.
 
     Parameters
     ----------

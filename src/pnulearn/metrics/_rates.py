@@ -33,7 +33,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
     y_true : array (rows,)
         Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
-        Scores; rows above `threshold` (default 0; pass 0.5 for probabilities) are predicted positive.
+        Scores; rows above `threshold` (default 0; pass 0.5 for probabilities) are predicted positive, others negative.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.

@@ -97,7 +97,8 @@ def pnu_risk(
     nonnegative : bool
         Clip the class risk estimated from U at zero. The result is never negative, but biased upwards for good models.
     threshold : float, optional
-        Subtracted from the scores. Default: 0, with a warning if the scores look like probabilities.
+        Rows with a score above the threshold are predicted positive; a score equal to it is predicted negative.
+        Default: 0, with a warning if no score is below 0.
     unlabeled : object, optional
         Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
@@ -404,7 +405,7 @@ def _warn_of_contradicted_prior(scores: Sequence[AnyArray], weights: Sequence[An
     """Warn if a prior given as a number is far from the one estimated from predictions on P, N and U."""
     if prior.spread:
         return
-    called = [(np.sign(g) + 1) / 2 for g in scores]
+    called = [1.0 * (g > 0) for g in scores]
     found = contradict_prior(called, weights, float(prior.mean))
     if found is not None and found.distance > LARGEST_Z:
         warnings.warn(f"{found}, or pass what is known about it, e.g. as a range.", UserWarning, stacklevel=3)

@@ -167,6 +167,19 @@ def signed_scores(estimator: Any, X: Any, negative: Any, positive: Any) -> AnyAr
 
 def _orient(values: AnyArray, classes: list[Any], negative: Any, positive: Any) -> AnyArray:
     if values.ndim == 1:
-        return values if classes[-1] == positive else -values
-    columns = [values[:, classes.index(c)] if c in classes else np.zeros(len(values)) for c in (positive, negative)]
-    return columns[0] - columns[1]
+        return values if classes[-1] == positive else exchange_classes(values)
+    columns = [values[:, classes.index(c)] if c in classes else np.zeros(len(values)) for c in (negative, positive)]
+    scores: AnyArray = columns[1] - columns[0]
+    earlier = positive in classes and negative in classes and classes.index(positive) < classes.index(negative)
+    return exchange_classes(-scores) if earlier else scores
+
+
+def exchange_classes(scores: AnyArray) -> AnyArray:
+    """Scores of a model as if its two classes were exchanged.
+
+    A score of 0 is predicted as the first class, so it becomes the smallest positive number.
+
+    >>> (exchange_classes(np.array([-1.0, 0.0, 2.0])) > 0).tolist()
+    [True, True, False]
+    """
+    return np.where(scores == 0, np.finfo(float).tiny, -scores)
