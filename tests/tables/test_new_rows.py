@@ -8,8 +8,17 @@ from pnulearn import TableClassifier
 from pnulearn._reader.errors import Caution
 from pnulearn.tables import TableError, learn_plan, read_table
 from pnulearn.tables._new_rows import RARE_CHANCE, chance_outside
+from pnulearn.tables._notes import LISTENER, Listener
 
 rng = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def python():
+    """Warnings are Python's, although an earlier test may have run a command."""
+    token = LISTENER.set(Listener())
+    yield
+    LISTENER.reset(token)
 
 
 def plan_of(tmp_path, text, name="fit.csv"):

@@ -21,7 +21,7 @@ from pnulearn._reader.dates import Moments, read_dates
 from pnulearn._reader.errors import Caution, TableError
 from pnulearn._reader.table import Table
 from pnulearn._reader.words import NO, YES, fold
-from pnulearn.tables._new_rows import SHOWN, NewCells, Seen, in_unit, read_like_fit, unit_of
+from pnulearn.tables._new_rows import SHOWN, NewCells, Seen, in_unit, settle_mark, unit_of
 
 OFTEN_MISSING = 0.05
 FEWEST_MISSING = 5  # smallest number of filled and of empty cells for a flag
@@ -155,6 +155,7 @@ class NumberColumn:
     flagged: bool = False
     decimal: str = ""
     unit: str = ""
+    is_mark_certain: bool = True
     seen: Seen | None = None
 
     @property
@@ -174,10 +175,11 @@ class NumberColumn:
         unit, decimal = unit_of(column), "" if column.doubtful else column.decimal
         values, _ = in_unit(column, unit, None)
         scale, flagged = Scale.fit(values, scaling), often_missing(column.missing)
-        return cls(column.name, scale, flagged, decimal, unit, Seen.of(values))
+        return cls(column.name, scale, flagged, decimal, unit, not column.doubtful, Seen.of(values))
 
     def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
-        column, doubts = read_like_fit(table, self.name, REMEDY, self.decimal, self.seen)
+        column = table.numbers(self.name, REMEDY, self.decimal)
+        column, doubts = settle_mark(table, column, REMEDY, self.seen, self.is_mark_certain)
         values, remarks = in_unit(column, self.unit, self.seen)
         refuse_infinity(self.name, values, table)
         features = append_filled(self.scale.apply(values), np.isnan(values), self.flagged)

@@ -251,17 +251,22 @@ def in_unit(column: Column, unit: str, seen: Seen | None) -> tuple[AnyArray, lis
     return np.where(rows, converted, column.data), remarks
 
 
-def read_like_fit(table: Table, name: str, remedy: str, decimal: str, seen: Seen | None) -> tuple[Column, list[str]]:
-    """A column of numbers. If 1.234 may be 1234, the reading that agrees with the range of the fit, and a warning."""
-    column = table.numbers(name, remedy, decimal)
-    doubtful = column.doubtful
-    if not doubtful:
+def settle_mark(
+    table: Table, column: Column, remedy: str, seen: Seen | None, is_certain: bool
+) -> tuple[Column, list[str]]:
+    """If 1.234 may be 1234, the reading that agrees with the range of the fit, and a warning.
+
+    `is_certain` is whether the decimal mark was certain at the fit.
+    """
+    if not column.doubtful:
         return column, []
-    others, agrees = [table.numbers(name, remedy, mark) for mark in ".,"], ""
+    name, doubtful, agrees = column.name, column.doubtful, ""
+    others = [table.numbers(name, remedy, mark) for mark in ".,"]
     if seen is not None and seen.n_filled:
         outside = [NewCells.of_numbers(other.data, seen).n_outside for other in others]
         if outside[0] != outside[1]:
-            column, agrees = others[outside.index(min(outside))], ", which agrees with the fit"
+            column = others[outside.index(min(outside))]
+            agrees = ", which agrees with the fit" if is_certain else ""
     mark = "a decimal point" if np.array_equal(column.data, others[0].data, equal_nan=True) else "thousands"
     return column, [
         Caution(
