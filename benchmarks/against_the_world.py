@@ -1,7 +1,7 @@
 """AutoPNU and PNU against the classifiers that people use: errors, regrets, times, and whether `risk_` holds.
 
-    PNULEARN_DATA=folder python benchmarks/against_the_world.py [--draws 20] [--regimes random by-class pu] [--labels 50]
-        [--unlabeled 300] [--half choosing|reporting|both] [--methods words ...]
+    PNULEARN_DATA=folder python benchmarks/against_the_world.py [--draws 20] [--labels 50] [--unlabeled 300]
+        [--regimes random by-class pu] [--half choosing|reporting|both] [--methods NAME ...]
     python benchmarks/against_the_world.py --report             # results/against-the-world.md alone
 
 Columns are raw: nothing is scaled, except inside the methods that need it (logistic regression, SVC, label spreading).
@@ -49,7 +49,20 @@ from sklearn.tree import DecisionTreeClassifier
 from experiments.datasets import BENCHMARK, FOLDER_VARIABLE, load_data
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 
-RAW = "abalone bank churn credit diamonds eeg marketing saheart student taxis wine yeast1".split()
+RAW = [
+    "abalone",
+    "bank",
+    "churn",
+    "credit",
+    "diamonds",
+    "eeg",
+    "marketing",
+    "saheart",
+    "student",
+    "taxis",
+    "wine",
+    "yeast1",
+]
 PACKAGED: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
     "breast_cancer": lambda: _of_scikit_learn(load_breast_cancer, lambda y: y == 0),
     "digits": lambda: _of_scikit_learn(load_digits, lambda y: y % 2 == 1),
