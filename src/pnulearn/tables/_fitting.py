@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier, accept
+from pnulearn._estimators.learners import LEARNERS, PNU
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_moments import design_of, learn_from_moments, reading_design
 from pnulearn._learning.settings import Settings
