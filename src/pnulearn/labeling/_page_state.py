@@ -197,6 +197,7 @@ class PageState:
             "trouble": self.refresher.trouble,
             "labels": 0 if last is None else last.n_labels,
             "error": _plain(error),
+            "meaning": "" if last is None else last.meaning,
             "prior": [] if last is None else [_plain(share) for share in last.prior.values()],
             "more": None if last is None else last.n_more,
             "after_ten": None if last is None else last.after_ten,

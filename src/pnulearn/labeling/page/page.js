@@ -87,14 +87,15 @@ function showCounts(counts) {
 }
 
 function showStanding(now) {
-  const sure = `${Math.round(100 * start.confidence)} %`;
   at("progress").textContent = `${now.answers} answers, ${now.left} of ${start.n_rows} rows left`;
   showCounts(now.counts);
   at("rest").textContent = [now.unknown ? `${now.unknown} don’t know` : "", now.waiting ? `${now.waiting} put off` : ""].filter(Boolean).join(", ");
   const error = now.error;
   at("error").textContent = error
-    ? `${percent(error.value)}, between ${percent(error.low)} and ${percent(error.high)} (${sure} at all times)${now.model ? "" : ", always predicting the most frequent class"}`
+    ? `${percent(error.value)}, between ${percent(error.low)} and ${percent(error.high)}${now.model ? "" : ", always predicting the most frequent class"}`
     : now.judging ? "No estimate yet." : "No row is drawn at random, so the error cannot be estimated.";
+  at("meaning").textContent = now.meaning;
+  at("meaning").parentElement.hidden = !now.meaning;
   at("chart").replaceChildren(drawCurve(now.history, now.goal));
   at("prior").replaceChildren(...now.prior.map((share, k) => {
     const node = make("div", "measure");
