@@ -113,10 +113,14 @@ def size_of_half_width(value: float, half_width: float, n_labels: float, confide
         low, high = confidence_sequence(value, float(np.exp(log_size)), n_labels, confidence)
         return (high - low) / 2 - half_width
 
-    least, most = np.log(1e-3), np.log(1e12)
-    if excess(least) <= 0:
+    ends = [np.log(1e-3), np.log(1e12)]
+    if excess(ends[0]) <= 0:
         return 1e-3
-    return float(np.exp(brentq(excess, least, most))) if excess(most) < 0 else 1e12
+    for log_size in np.log([n_labels / 10, 10 * n_labels]):  # most sizes lie between these
+        ends[0 if excess(log_size) > 0 else 1] = log_size
+        if ends[1] == log_size:
+            break
+    return float(np.exp(brentq(excess, *ends, xtol=1e-8))) if excess(ends[1]) < 0 else 1e12
 
 
 def labels_for_half_width(

@@ -18,7 +18,7 @@ from pnulearn._problem.inputs import read_features, refuse_no_classifier
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.labeling._draws import DONT_KNOW, RANDOM, Draw, Sample, as_draws, read_given
-from pnulearn.labeling._estimates import AnswerErrors, Goal, LabelingProgress, as_prior, judge_prior, judge_share
+from pnulearn.labeling._estimates import AnswerErrors, Goal, LabelingProgress, as_prior, judge_error, judge_prior
 from pnulearn.labeling._journal import Journal
 from pnulearn.labeling._learner import CurrentModel, Learner, TrainingSet, default_model, first_rows
 from pnulearn.labeling._pool import Pool
@@ -203,7 +203,7 @@ class Labeler:
         if is_judging:
             held = self._learner.hold_out(training_set, as_prior(judge_prior(sample, n_classes, self.confidence)))
             shares = judge_prior(drawn, n_classes, self.confidence, held)
-            error = judge_share(drawn, held.spread(drawn.is_known).classes != drawn.codes, self.confidence)
+            error = judge_error(drawn, held.spread(drawn.is_known).classes != drawn.codes, self.confidence)
             wrong = AnswerErrors.of(repeated, n_classes, self.confidence)
             if wrong is not None:
                 error = wrong.correct(error, len(sample), self.confidence)
