@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import read_prior
 from pnulearn.tables._label_column import LabelCounter, label_text, match_label, read_targets
 from pnulearn.tables._model import TableModel
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import Advance, note, progress, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt
@@ -537,11 +538,12 @@ def _gather_batches(
     needed = list(dict.fromkeys([label, *columns]))
     counter, drawing, reading = LabelCounter(label), RowSampler(seed=0), Cells()
     kept, scores, seen, remarks = [], [], [], dict[str, None]()
+    found: NewRows | None = None
     for table, share in batches:
         for name in needed:
             table.refuse_absent(name)
         remarks |= dict.fromkeys(table.remarks)
-        reading = Cells(table.reading.missing, table.reading.decimal_comma or reading.decimal_comma)
+        reading = replace(table.reading, decimal_comma=table.reading.decimal_comma or reading.decimal_comma)
         groups = counter.add(table)
         if draw:
             drawing.add(table, table.source, groups)
@@ -550,12 +552,13 @@ def _gather_batches(
             predictions = model.predict(table)
             scores.append(predictions.scores)
             seen += [] if predictions.seen is None else [predictions.seen]
-            remarks |= dict.fromkeys(predictions.remarks)
+            assert predictions.cells is not None
+            found = predictions.cells if found is None else found + predictions.cells
         advance(share)
     fingerprint = batches.fingerprint()
     drawn = drawing.result(batches.source, fingerprint) if draw else None
     cells = pa.concat_tables(kept, promote_options="permissive")
-    note(remarks)
+    note([*remarks, *(() if found is None else found.remarks())])
     whole = Table(cells, batches.source, reading, fingerprint)
     scored, known = (np.concatenate(parts) if parts else None for parts in (scores, seen))
     return Gathered(whole, drawn, scored, known)
