@@ -14,7 +14,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn.losses import Loss, as_loss
-from pnulearn.metrics._risk import Mix, estimate_risk
+from pnulearn.metrics._risk import Mix, unclipped_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
 from pnulearn.priors._resolve import read_prior
 
@@ -36,7 +36,7 @@ class PNUScorer:
         negative, positive = two_classes(estimator, self.unlabeled, self.pos_label)
         rows = split_scored_rows(y, self.unlabeled, positive, sample_weight)
         scores = read_scores(signed_scores(estimator, X, negative, positive), len(rows.weight), 0.0)
-        estimate = estimate_risk(
+        return -unclipped_risk(
             rows.take(scores),
             self.prior,
             self.mix,
@@ -45,7 +45,6 @@ class PNUScorer:
             nonnegative=self.nonnegative,
             costs=self.costs,
         )
-        return -estimate.value
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> PNUScorer:
         """Say whether scikit-learn's tools pass `sample_weight` to the scorer, if metadata routing is enabled.
