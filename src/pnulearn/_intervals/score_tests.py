@@ -64,7 +64,7 @@ class Measure:
 
 def cost_measure(prior: ClassPrior, costs: tuple[float, float] = (1.0, 1.0)) -> Measure:
     """Cost per row, c_fn θ a + c_fp (1 − θ) b; with equal costs of 1 the error rate."""
-    shares = _nodes(prior)[0]
+    shares = prior_nodes(prior)[0]
     most = float(np.max(costs[0] * shares + costs[1] * (1 - shares)))
     return Measure(lambda u, t: (u, costs[0] * t, costs[1] * (1 - t)), 0.0, most)
 
@@ -96,7 +96,7 @@ def other_class(measure: Measure) -> Measure:
 
 def lift_measure(prior: ClassPrior, positive: bool = True) -> Measure:
     """Precision of a class divided by its share."""
-    shares = _nodes(prior)[0] if positive else 1 - _nodes(prior)[0]
+    shares = prior_nodes(prior)[0] if positive else 1 - prior_nodes(prior)[0]
     measure = Measure(lambda v, t: _precision(v * t, t), 1 / float(shares.min()), 0.0)
     return measure if positive else other_class(measure)
 
@@ -107,7 +107,7 @@ def gain_measure(prior: ClassPrior, positive_is_larger: bool) -> Measure:
     def always(share: AnyArray) -> AnyArray:
         return 1 - share if positive_is_larger else share
 
-    shares = always(_nodes(prior)[0])
+    shares = always(prior_nodes(prior)[0])
     return Measure(lambda v, t: (always(t) - v, t, 1 - t), float(shares.max()), float(shares.min()) - 1)
 
 
@@ -151,7 +151,7 @@ def rate_interval(
     (0.003, 0.182)
     """
     share, size = np.asarray(share, dtype=float), np.asarray(size, dtype=float)
-    points, weight = _nodes(prior)
+    points, weight = prior_nodes(prior)
     if prior_evidence and size.all():
         logs = prior_evidence * np.array([DecisionRates(share, size, float(point)).agreement for point in points])
         weight = weight * np.exp(logs - logs.max())
@@ -160,9 +160,11 @@ def rate_interval(
     def rejected(places: AnyArray) -> AnyArray:
         """Mean p-value against worse values, at places from 0 (best value) to 1 (worst)."""
         values = measure.best + (measure.worst - measure.best) * np.sin(places * np.pi / 2) ** 2
-        return np.asarray((weight[:, None] * lower_tail(measure, values, share, size, points[:, None])).sum(axis=0))
+        return np.asarray(
+            (weight[:, None] * lower_tail(measure, values, share, size, points[:, None], prior.spread)).sum(axis=0)
+        )
 
-    ends = _crossings(rejected, tail_levels(confidence)[::-1])
+    ends = crossings(rejected, tail_levels(confidence)[::-1])
     best, worst = (measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst))
     if _all_seen(best, share, size, 0.0):
         ends[0] = 0.0
@@ -185,7 +187,7 @@ def cost_interval(
     return rate_interval(share, size, prior, cost_measure(prior, costs), confidence, power)
 
 
-def _nodes(prior: ClassPrior) -> tuple[AnyArray, AnyArray]:
+def prior_nodes(prior: ClassPrior) -> tuple[AnyArray, AnyArray]:
     """Quantiles of the prior at evenly spaced normal deviates, and their weights; the prior alone if it is known."""
     if not prior.spread:
         return np.array([float(prior.mean)]), np.ones(1)
@@ -203,7 +205,7 @@ def _all_seen(line: Sequence[AnyArray], share: AnyArray, size: AnyArray, errors:
     return possible and all(size[k] > 0 and share[k] == errors for k in (0, 1) if matters[k])
 
 
-def _crossings(function: Callable[[AnyArray], AnyArray], levels: Sequence[float]) -> list[float]:
+def crossings(function: Callable[[AnyArray], AnyArray], levels: Sequence[float]) -> list[float]:
     """Where a function that falls from 1 to 0 on [0, 1] crosses the upper level first and the lower one last."""
     places = np.linspace(0, 1, COARSE)
     x, y = [places, places], [function(places)] * 2
@@ -228,15 +230,18 @@ def _interpolate(places: AnyArray, heights: AnyArray, level: float) -> float:
     return float(places[0] + share * (places[-1] - places[0]))
 
 
-def lower_tail(measure: Measure, value: AnyArray, share: AnyArray, size: AnyArray, prior: AnyArray) -> AnyArray:
+def lower_tail(
+    measure: Measure, value: AnyArray, share: AnyArray, size: AnyArray, prior: AnyArray, spread: float = 0.0
+) -> AnyArray:
     """Mid-p value of a value against worse ones: probability of a statistic as good as the observed one or better.
 
-    `value` and `prior` are arrays that broadcast; `share` (3, ...) and `size` (3,) as in `rate_interval`.
+    `value` and `prior` are arrays that broadcast; `share` (3, ...) and `size` (3,) as in `rate_interval`. `spread`, the
+    standard deviation of the prior, lowers the mix of U.
     """
     c0, c1, c2 = np.broadcast_arrays(*measure.line(value, prior))
     prior = np.broadcast_to(prior, c0.shape)
     a, b = _most_likely(c0, c1, c2, share, size, prior)
-    found = _statistic_tail(c1, c2, a, b, share, size, prior)
+    found = _statistic_tail(c1, c2, a, b, share, size, prior, spread)
     return np.where(c0 < 0, 1.0, np.where(c0 > c1 + c2, 0.0, found))
 
 
@@ -269,14 +274,22 @@ def _inside(rate: AnyArray) -> AnyArray:
 
 
 def _statistic_tail(
-    c1: AnyArray, c2: AnyArray, a: AnyArray, b: AnyArray, share: AnyArray, size: AnyArray, prior: AnyArray
+    c1: AnyArray,
+    c2: AnyArray,
+    a: AnyArray,
+    b: AnyArray,
+    share: AnyArray,
+    size: AnyArray,
+    prior: AnyArray,
+    spread: float,
 ) -> AnyArray:
     """Probability that c₁ a + c₂ b is estimated as low as from the observed shares, or lower; ties count a half."""
     q = prior * (1 - a) + (1 - prior) * b
     seen, n = size > 0, np.maximum(size, 1e-9)
     variances = [rate * (1 - rate) / m for rate, m in zip((a, b, q), n, strict=True)]
     mix = (1 - prior) * variances[1] * c2 - prior * variances[0] * c1
-    mix = seen[2] * mix / (variances[2] + prior**2 * variances[0] + (1 - prior) ** 2 * variances[1])
+    drift = (spread * (1 - a - b)) ** 2
+    mix = seen[2] * mix / (variances[2] + drift + prior**2 * variances[0] + (1 - prior) ** 2 * variances[1])
     factors = [seen[0] * (c1 + prior * mix), seen[1] * (c2 - (1 - prior) * mix), mix]
     observed = sum(w * (s - rate) for w, s, rate in zip(factors, share, (a, b, q), strict=True))
     variance, third = mix**2 * variances[2], mix**3 * variances[2] * (1 - 2 * q) / n[2]
