@@ -148,7 +148,7 @@ def rate_interval(
     >>> prior = PriorEstimate.known(0.4)
     >>> low, high = rate_interval(share, size, prior, cost_measure(prior), 0.95)
     >>> round(low, 3), round(high, 3)
-    (0.003, 0.182)
+    (0.002, 0.201)
     """
     share, size = np.asarray(share, dtype=float), np.asarray(size, dtype=float)
     points, weight = prior_nodes(prior)

@@ -336,7 +336,7 @@ def pnu_auc(
     >>> y = [1] * 4 + [0] * 4 + [None] * 6
     >>> score = [4, 3, 2, -1, 1, -2, -3, -4, 5, 2.5, 0, -0.5, -1.5, -5]
     >>> print(pnu_auc(y, score, prior=0.4))
-    0.9262 ± 0.1218, 95 % interval 0.4363 to 0.9853 (mix 0.07)
+    0.9262 ± 0.1218, 95 % interval 0.4310 to 1.0000 (mix 0.07)
     """
     refuse_misaligned(y_true=y_true, y_score=y_score)
     class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")

@@ -292,7 +292,7 @@ def judge_decisions(
     >>> table = np.array([[9.0, 1.0], [2.0, 8.0], [65.0, 35.0]])
     >>> found = judge_decisions(table, PriorEstimate.known(0.4))
     >>> print(found.precision[1])
-    0.8700 ± 0.1000, 95 % interval 0.5862 to 0.9672
+    0.8700 ± 0.1000, 95 % interval 0.6052 to 0.9871
     >>> round(found.yardstick.value, 3), found.larger
     (0.4, 0)
     """

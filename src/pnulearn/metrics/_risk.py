@@ -115,7 +115,7 @@ def pnu_risk(
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 6
     >>> score = [2, 1, 1, -1, -2, -1, -1, 1] + [1, -1, -1, -2, 1, -3]
     >>> print(pnu_risk(y, score, prior=0.4))
-    0.2342 ± 0.1747, 95 % interval 0.0703 to 0.5623 (mix 0.14)
+    0.2342 ± 0.1747, 95 % interval 0.0436 to 0.5698 (mix 0.14)
     """
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups, helper=helper)
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
