@@ -3,9 +3,9 @@
     python benchmarks/share_counts.py
 
 Two verdicts, labels at random, 2,000 rows. The formula is written here a second time, for arrays. `chosen on` are the
-cells on which the variance of a stratum was chosen, `confirmed on` are others. `narrower` takes the narrower of the
-intervals with the judge and with labels alone, which covers less and was not built. `pseudo-rows of .4` is the prior
-Beta(.4, .4) of every stratum instead of Jeffreys' Beta(1/2, 1/2).
+cells on which the variance of a stratum was chosen, `confirmed on` are others. `pseudo-rows of .5` is Jeffreys' prior
+of every stratum, `pnu_share` has Beta(.4, .4). `narrower` takes the narrower of the intervals with the judge and with
+labels alone, which covers less and was not built.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def intervals(
     return {
         "labels alone": alone,
         "posterior variance": full,
-        "one row less (pnu_share)": less,
-        "one row less, pseudo-rows of .4": fewer,
+        "one row less, pseudo-rows of .5": less,
+        "one row less, pseudo-rows of .4 (pnu_share)": fewer,
         "narrower": (np.where(use, less[0], alone[0]), np.where(use, less[1], alone[1])),
     }
 

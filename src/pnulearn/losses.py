@@ -77,6 +77,17 @@ class Loss(ABC):
         """
         raise TypeError(f"The {self.name} loss has no second derivative.")
 
+    def class_losses(self, scores: ArrayLike) -> tuple[AnyArray, AnyArray]:
+        """Losses of scores g if the row is positive, ℓ(g), and if it is negative, ℓ(−g).
+
+        Parameters
+        ----------
+        scores : array
+            g(x); a row is predicted positive if its score is above 0.
+        """
+        scores = np.asarray(scores, dtype=float)
+        return self(scores), self(-scores)
+
     @property
     def trainable(self) -> bool:
         """Whether there is a solver for this loss."""
@@ -98,16 +109,24 @@ def _sigmoid(margin: AnyArray) -> AnyArray:
 
 
 class ZeroOne(Loss):
-    """(1 − sign m) / 2: 1 for an error, 1/2 on the boundary.
+    """(1 − sign m) / 2: 1 for an error, 0 otherwise.
+
+    A margin of 0 does not tell the class and counts 1/2. In all risks a score of 0 is predicted negative.
 
     >>> ZeroOne()([-2.0, 0.0, 2.0]).tolist()
     [1.0, 0.5, 0.0]
+    >>> [losses.tolist() for losses in ZeroOne().class_losses([-2.0, 0.0, 2.0])]
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
     name, gap, zero_one_factor = "zero_one", "constant", 1.0
 
     def __call__(self, margin: ArrayLike) -> AnyArray:
         return (1 - np.sign(margin)) / 2
+
+    def class_losses(self, scores: ArrayLike) -> tuple[AnyArray, AnyArray]:
+        positive = np.asarray(scores, dtype=float) > 0
+        return 1.0 - positive, 1.0 * positive
 
 
 class Hinge(Loss):

@@ -163,5 +163,5 @@ def empirical_risk(risk: Risk, loss: str | Loss, scores: Sequence[ArrayLike]) ->
         g = np.asarray(g, dtype=float)
         if g.size == 0:
             raise ValueError(f"This risk needs {name} rows, and there are none: {risk}.")
-        total += float(weights[0] * loss(g).mean() + weights[1] * loss(-g).mean())
+        total += float(weights @ [part.mean() for part in loss.class_losses(g)])
     return total

@@ -9,12 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.conftest import write_customers
-from tests.labeling.conftest import write_table
 
 from pnulearn.cli import run
-from pnulearn.labeling import JournalError, journal_of
-from pnulearn.labeling._table_labeling import read_task, rows_of_journal
-from pnulearn.tables import read_table
 
 FIT = ["--prior", "0.4", "--folds", "2", "--kernel", "linear", "-q"]
 IDS = [2**53 + k for k in range(80)]
@@ -130,34 +126,6 @@ def test_the_positive_of_two_numbers_is_announced_unless_it_is_plain(frame, tmp_
     assert run(["fit", str(tmp_path / "t.csv"), "--label", "y", *fit]) == 0
     told = " ".join(capsys.readouterr().err.split())
     assert (f"positive label of column 'y' is {labels[1]}" in told) == said
-
-
-def test_labels_survive_rows_that_are_added_to_their_table(tmp_path, capsys):
-    path, out = tmp_path / "t.csv", tmp_path / "labelled.csv"
-    write_table(path, n_rows=60, n_labeled=0)
-    task = read_task(read_table(path), "bought", classes=("no", "yes"))
-    labeler = task.labeler(journal_of(path), refit_every=0, random_state=0)
-    answers = {}
-    for number in range(8):
-        draw = labeler.next()
-        labeler.answer("yes" if number % 2 else "no")
-        answers[draw.row] = "yes" if number % 2 else "no"
-    labeler.close()
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines, lines[3], lines[4]]) + "\n")
-    command = ["label", str(path), "--label", "bought", "--classes", "no,yes", "--export", str(out), "--json"]
-    assert run(command) == 0
-    said = capsys.readouterr()
-    assert sum(json.loads(said.out)["labels"].values()) == 8
-    assert "2 rows were added" in " ".join(said.err.split())
-    found = pd.read_csv(out)
-    assert len(found) == 62
-    assert found.bought.dropna().to_dict() == answers
-    path.write_text("\n".join([lines[0], *lines[2:], lines[1], lines[4]]) + "\n")  # other rows in front
-    table, notes = rows_of_journal(read_table(path), journal_of(path))
-    assert (table.n_rows, notes) == (61, [])
-    with pytest.raises(JournalError, match="belongs to other rows"):
-        read_task(table, "bought", classes=("no", "yes")).labeler(journal_of(path))
 
 
 def test_an_error_below_zero_is_explained(frame, tmp_path, capsys):

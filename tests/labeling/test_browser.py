@@ -2,10 +2,13 @@
 
 import json
 import re
+from threading import Thread
 
 import numpy as np
 import pytest
-from tests.labeling.conftest import HOSTILE, write_table
+from tests.labeling.conftest import HOSTILE, make_app, write_table
+
+from pnulearn.labeling._server import listen
 
 pytestmark = pytest.mark.thorough
 
@@ -157,7 +160,7 @@ def test_a_screen_reader_is_told_everything(browser, tmp_path, serve):
     assert page.get_by_role("main").count() == page.get_by_role("complementary").count() == 1
     assert page.get_by_role("heading", level=1).count() == 1
     assert page.get_by_role("img", name=re.compile("Error against number of labels")).count() == 1
-    assert page.get_by_label("Goal: interval of the error within ±").count() == 1
+    assert page.get_by_label("Goal: know the error to within ±").count() == 1
     assert f"Row {person.row + 1}." in page.get_by_role("status").inner_text()
     assert page.locator("#classes button").first.get_attribute("aria-keyshortcuts") == "1 n"
     page.keyboard.press("Tab")
@@ -183,6 +186,51 @@ def test_the_mixture_is_shown_and_can_be_set(browser, tmp_path, serve):
     page.press("#mixture input[name=random]", "Tab")
     page.wait_for_selector("#trouble:not([hidden])")
     assert "at random" in page.inner_text("#trouble")
+
+
+def test_an_earlier_answer_is_changed_from_the_list(browser, tmp_path, serve):
+    truth = write_table(tmp_path / "table.csv")
+    person = Person(browser, serve(tmp_path / "table.csv"), truth)
+    page, seen = person.page, person.label(8)
+    waiting = person.row
+    page.click("#earlier summary")
+    page.fill("#find", str(seen[2] + 1))
+    page.click(f"#answered button:has-text('Row {seen[2] + 1}')")
+    page.wait_for_function(
+        "row => document.getElementById('question').textContent.includes(`row ${row}?`)", arg=seen[2] + 1
+    )
+    assert "Answer once more" in page.inner_text("#reason")
+    assert sum(person.counts) == 7
+    page.click("#question")
+    person.press("n" if truth[seen[2]] else "y")
+    assert person.row == waiting
+    assert person.counts[int(not truth[seen[2]])] == 1 + sum(truth[row] != truth[seen[2]] for row in seen)
+    assert person.trouble == []
+
+
+def test_texts_in_any_direction_and_links(browser, tmp_path):
+    rows = [f"{k},קפה {k}!,see https://example.org/{k}?a=1. or javascript:alert(1)," for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["size,שם,note,bought", *rows]), encoding="utf-8")
+    app, listener = make_app(tmp_path / "t.csv"), listen()
+    thread = Thread(target=app.serve, args=(listener,))
+    address = app.address(listener.getsockname()[1])
+    thread.start()
+    try:
+        person = Person(browser, address, viewport={"width": 360, "height": 740})
+        page = person.page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        cell = page.locator("#cells dd bdi", has_text="קפה")
+        assert cell.get_attribute("dir") == "auto"
+        assert cell.evaluate("node => getComputedStyle(node).direction") == "rtl"
+        links = page.locator("#cells a")
+        assert links.count() == 1
+        assert links.get_attribute("href") == f"https://example.org/{person.row}?a=1"
+        assert links.get_attribute("rel") == "noopener noreferrer"
+        assert person.trouble == []
+    finally:
+        app.stop()
+        thread.join()
+        listener.close()
 
 
 def brightness(color):

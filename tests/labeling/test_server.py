@@ -1,12 +1,14 @@
 """Who may ask the page's server what."""
 
 import base64
+import json
 import signal
 import sys
 import time
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from tests.labeling.conftest import Client, make_app, write_table
 
@@ -66,6 +68,12 @@ def test_every_page_forbids_what_it_does_not_need(client):
         ("set", {"who": "a", "mixture": {"random": "x"}}, 400),
         ("next", {"who": "a", "more": "x" * 20_000}, 413),
         ("next", {"who": "\ud800"}, 400),
+        ("undo", {"who": "a", "draw": 0}, 400),
+        ("undo", {"who": "a", "draw": "0"}, 400),
+        ("answers", {"who": "a"}, 400),
+        ("answers", {"who": "a", "most": 501}, 400),
+        ("answers", {"who": "a", "most": 0}, 400),
+        ("answers", {"who": "a", "most": 5, "find": 7}, 400),
         ("set", {"who": "a", "goal": 10**400}, 400),
         ("set", {"who": "a", "mixture": {"random": 10**400}}, 400),
         ("answer", {"who": "a", "draw": 10**400, "do": "skip"}, 400),
@@ -168,3 +176,70 @@ def test_every_class_has_a_key_of_its_own():
     assert choose_keys(["no", "yes"]) == [["1", "n"], ["2", "y"]]
     assert choose_keys(["spam", "ham", "häm"]) == [["1"], ["2"], ["3"]]  # s skips, two begin with h
     assert choose_keys([f"class {k}" for k in range(10)])[9] == []
+
+
+def test_any_earlier_answer_can_be_found_and_changed(tmp_path, serve):
+    truth = write_table(tmp_path / "table.csv", n_rows=60)
+    app = make_app(tmp_path / "table.csv", journal=tmp_path / "j")
+    client = Client(serve(None, app=app))
+
+    def post(name, **body):
+        return client.post(f"api/{name}", {"who": "a", **body}).json()
+
+    row, seen = post("next")["row"], []
+    for k in range(9):
+        seen.append(row)
+        wrong = k == 2
+        row = post("answer", draw=row["draw"], do="label", label=int(truth[row["row"]] != wrong))["row"]
+    post("answer", draw=row["draw"], do="dont_know")
+    told = post("answers", most=4)
+    assert told["n_found"] == 10
+    assert [one["row"] for one in told["answers"]] == [row["row"], *(one["row"] for one in seen[:-4:-1])]
+    assert told["answers"][0]["label"] is None
+    assert len(told["answers"][1]["cells"]) == 3
+    third = seen[2]
+    found = post("answers", find=f" {third['row'] + 1} ", most=20)["answers"]
+    assert third["row"] in [one["row"] for one in found]
+    assert post("answers", find="don’t know", most=20)["n_found"] == 1
+    assert post("answers", find="no such cell", most=20) == {"answers": [], "n_found": 0}
+    before = app.labeler.counts
+    shown = client.post("api/undo", {"who": "somebody else", "draw": third["draw"]}).json()["row"]
+    assert (shown["row"], shown["draw"], shown["probability"]) == (third["row"], third["draw"], third["probability"])
+    body = {"who": "somebody else", "draw": third["draw"], "do": "label", "label": int(truth[third["row"]])}
+    assert client.post("api/answer", body).status == 200
+    right = "yes" if truth[third["row"]] else "no"
+    assert app.labeler.counts[right] == before[right] + 1
+    events = [json.loads(line) for line in (tmp_path / "j").read_text().splitlines()]
+    assert [event["event"] for event in events if event.get("draw") == third["draw"]] == [
+        "draw",
+        "answer",
+        "undo",
+        "answer",
+    ]
+    assert client.post("api/undo", {"who": "a", "draw": 59}).status == 400
+
+
+def test_the_page_says_how_many_answers_it_has_seen_and_forecasts_steadily(tmp_path):
+    truth = write_table(tmp_path / "table.csv", n_rows=400)
+    app = make_app(tmp_path / "table.csv", goal=0.06)
+    labeler, state = app.labeler, app.state
+    totals, jumpy = [], []
+    assert state.progress()["more"] == "early"
+    for k in range(70):
+        labeler.answer("yes" if truth[labeler.next().row] else "no")
+        if k % 5 == 4:
+            labeler.refresh()
+            now = state.progress()
+            assert now["seen"] == now["answers"] == k + 1
+            if now["labels"] < 20:
+                assert now["more"] == "early"
+            else:
+                totals.append(now["labels"] + now["more"])
+                jumpy.append(now["labels"] + labeler.history[-1].n_more)
+    labeler.answer("yes" if truth[labeler.next().row] else "no")
+    now = state.progress()
+    assert (now["seen"], now["answers"], now["busy"]) == (70, 71, True)
+    assert np.ptp(np.log(totals)) < 0.6 * np.ptp(np.log(jumpy))
+    assert max(totals) < 2 * min(totals)
+    labeler.aim(0.4)
+    assert state.progress()["more"] == 0

@@ -144,3 +144,22 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
     ):
         assert run(["label", str(table), "--label", "bought", "--no-open", *options]) in (1, 2)
         assert words in " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+def test_an_export_replaces_an_earlier_one_and_nothing_else(tmp_path, capsys):
+    table, out = tmp_path / "table.csv", tmp_path / "labelled.csv"
+    truth = write_table(table, n_rows=100)
+    label_rows(table, truth, 10)
+    command = ["label", str(table), "--label", "bought", "--export", str(out), "--json"]
+    assert run(command) == 0
+    label_rows(table, truth, 10)
+    assert run(command) == 0
+    assert sum(json.loads(capsys.readouterr().out.splitlines()[-1])["labels"].values()) == 20
+    assert sum(value is not None for value in read_table(out).column("bought", "text").values) == 20
+    for own in ("id,bought\n1,yes\n", "bought,bought_origin,bought_at_random,bought_weight,mine\n,,,,\n", "hello\n"):
+        out.write_text(own)
+        assert run(command) == 2
+        assert "contains something else, not a table with labels" in " ".join(
+            capsys.readouterr().err.replace("│", " ").split()
+        )
+        assert out.read_text() == own

@@ -19,6 +19,7 @@ from pnulearn._files.refusals import ModelFileError
 EMPTY, MODEL, REPORT, PREDICTIONS, ONNX = "nothing", "a model", "a report", "predictions", "an ONNX model"
 STATISTICS, CHECKPOINT, JOURNAL, OTHER = "statistics", "a checkpoint", "a journal", "something else"
 MONITOR = "the state of a monitor"
+LABELS = "a table with labels"  # an export of `pnulearn label`
 JOURNAL_HEAD = b'{"event": "start", "version": '
 MONITOR_HEAD = b'{"pnulearn_monitor": '
 ARCHIVES = {
@@ -29,6 +30,9 @@ ARCHIVES = {
     "PNUStatistics": STATISTICS,
     "PNUCheckpoint": CHECKPOINT,
 }
+# Formats of predictions by the ending of the file.
+FORMATS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet", ".xlsx": "excel"}
+PREDICTIONS_MARK = b"pnulearn predictions"  # at the end of an Excel file
 HEAD_BYTES = 1 << 20
 
 
@@ -39,7 +43,7 @@ def recognise(path: str | os.PathLike[str]) -> str:
     if not head:
         return EMPTY
     if head.startswith(b"PK"):
-        return _archive_kind(path)
+        return PREDICTIONS if _ends_in(path, PREDICTIONS_MARK) else _archive_kind(path)
     if head.startswith(b"<!DOCTYPE html>") and b'name="generator" content="pnulearn' in head:
         return REPORT
     if head.startswith(b"\x08") and b"\x12\x08pnulearn" in head[:64]:
@@ -48,7 +52,8 @@ def recognise(path: str | os.PathLike[str]) -> str:
         return JOURNAL
     if head.startswith(MONITOR_HEAD):
         return MONITOR
-    return PREDICTIONS if are_predictions(_column_names(Path(path), head)) else OTHER
+    names = _column_names(Path(path), head)
+    return PREDICTIONS if are_predictions(names) else LABELS if are_labels(names) else OTHER
 
 
 def are_predictions(names: Sequence[str]) -> bool:
@@ -60,6 +65,22 @@ def are_predictions(names: Sequence[str]) -> bool:
     first = next((i for i, name in enumerate(names) if name == "prediction" or name.startswith("predicted_")), None)
     rest = [] if first is None else names[first + 1 :]
     return bool(rest) and all(name.startswith(("score", "probability")) for name in rest)
+
+
+def _ends_in(path: str | os.PathLike[str], mark: bytes) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-min(len(mark), file.seek(0, os.SEEK_END)), os.SEEK_END)
+        return file.read() == mark
+
+
+def are_labels(names: Sequence[str]) -> bool:
+    """Whether these are columns of an export of `pnulearn label`: the last ones are the label, and what is said of it.
+
+    >>> are_labels(["id", "won", "won_origin", "won_at_random", "won_weight"]), are_labels(["id", "won", "won_weight"])
+    (True, False)
+    """
+    ends = ("", "_origin", "_at_random", "_weight")
+    return len(names) >= len(ends) and list(names[-len(ends) :]) == [names[-len(ends)] + end for end in ends]
 
 
 def _archive_kind(path: str | os.PathLike[str]) -> str:

@@ -11,8 +11,9 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import tail_levels
 from pnulearn._intervals.posterior_grids import GRID, jeffreys_mass, normalize
 
-MOST_PSEUDO_ROWS = 0.5  # of each class and stratum: Jeffreys' prior
-ALL_PSEUDO_ROWS = 1.0  # of each class over all strata, if there are more than two
+JEFFREYS = 0.5  # pseudo-observations of each class in a single stratum
+PER_STRATUM = 0.4  # of each class in each of several strata; chosen and confirmed by benchmarks/share_counts.py
+ALL_PSEUDO_ROWS = 1.0  # of each class over all strata, if there are many
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,10 @@ def stratified_share(positive: AnyArray, labeled: AnyArray, size: AnyArray, n_ro
 
     Notes
     -----
-    θ = Σ W_k p_k with p_k ~ Beta(a + positive, a + negative). a is ½ (Jeffreys) for one or two strata and 1 / strata
-    for more, so that all pseudo-observations together stay few. One stratum gives Jeffreys' interval; with more, the
-    variance of p_k is that of a posterior with one row less, without which 95 % intervals from 50 labels of which 97 %
-    are positive cover 91.8 %, and 93.3 % with it. The shares W_k are estimated from all rows, which adds
+    θ = Σ W_k p_k with p_k ~ Beta(a + positive, a + negative). a is ½ for one stratum, which gives Jeffreys' interval,
+    .4 for two, and 1 / strata for more, so that all pseudo-observations together stay few. With more than one stratum
+    the variance of p_k is that of a posterior with one row less, without which 95 % intervals from 50 labels of which
+    97 % are positive cover 91.8 %, and 93.5 % with it. The shares W_k are estimated from all rows, which adds
     Var(p_k) / n_rows. Assumes that within a stratum the labelled rows are a random sample; across strata any rates of
     labelling are allowed.
 
@@ -64,7 +65,7 @@ def stratified_share(positive: AnyArray, labeled: AnyArray, size: AnyArray, n_ro
     ----------
     Holt and Smith (1979), Post stratification. Journal of the Royal Statistical Society A 142.
     """
-    a = min(MOST_PSEUDO_ROWS, ALL_PSEUDO_ROWS / len(size))
+    a = JEFFREYS if len(size) == 1 else min(PER_STRATUM, ALL_PSEUDO_ROWS / len(size))
     p = (positive + a) / (labeled + 2 * a)
     variance = p * (1 - p) / (labeled + 2 * a + (len(size) == 1))
     mean = float(size @ p)
@@ -131,7 +132,7 @@ def mixture_mass(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) ->
     kept = (positive + negative + unlabeled) > 0
     if kept.sum() < 2:
         return jeffreys_mass(), 0.5
-    a = min(MOST_PSEUDO_ROWS, ALL_PSEUDO_ROWS / kept.sum())
+    a = min(JEFFREYS, ALL_PSEUDO_ROWS / kept.sum())
     shares, parts = [], []
     for counts in (positive[kept], negative[kept], unlabeled[kept]):
         smooth = counts + a

@@ -159,6 +159,40 @@ def temper_mass(mass: AnyArray, power: float) -> AnyArray:
         return normalize(power * np.log(mass))
 
 
+def affine_mass(mass: AnyArray, slope: float, shift: float) -> AnyArray:
+    """Distribution of slope · θ + shift given that it lies in [0, 1], for a positive slope.
+
+    Parameters
+    ----------
+    mass : array (n_points,)
+        Distribution of θ.
+    slope, shift : float
+        Coefficients.
+
+    Examples
+    --------
+    >>> mass = affine_mass(beta_mass(20, 80), 0.5, 0.5)  # 0.5 + 0.5 · 20.5 / 101
+    >>> round(float(mass @ GRID), 3)
+    0.601
+    """
+    edges = np.arange(N_POINTS + 1) * SPACING
+    below = np.clip((np.sin(edges) ** 2 - shift) / slope, 0, 1)
+    reached = np.interp(np.arcsin(np.sqrt(below)), edges, np.append(0.0, np.cumsum(mass)))
+    moved = np.diff(reached)
+    if moved.sum() <= 0:
+        raise ContradictedPrior("The given prior contradicts the share of labelled rows. Widen it, or omit it.")
+    return moved / moved.sum()
+
+
+def beta_quantiles(positive: float, negative: float, n: int) -> AnyArray:
+    """Equally weighted points of the posterior of a share under Jeffreys' prior, Beta(½ + positive, ½ + negative).
+
+    >>> beta_quantiles(0.5, 0.5, 4).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    return np.asarray(betaincinv(positive + 0.5, negative + 0.5, (np.arange(n) + 0.5) / n))
+
+
 def mass_mean(mass: AnyArray) -> float:
     """Mean of the distribution."""
     return float(mass @ GRID)

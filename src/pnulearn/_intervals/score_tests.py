@@ -23,7 +23,7 @@ Medicine 4, for restricted estimates in intervals of two rates.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln, ndtr
@@ -35,6 +35,7 @@ from pnulearn._intervals.posterior_grids import DecisionRates, weigh_evidence
 LATTICE = 17  # numbers of errors of one class that are summed over
 NORMAL_FROM = 3.0  # variance of a class's number of errors from which it is treated as normal: 4.6 deviations fit
 NEGLIGIBLE = 1e-12  # probability
+IMPOSSIBLE = 1e-9  # p-value at the best or the worst possible value
 HALVINGS = 28  # of a segment; the statistic is orthogonal to the error that is left, so its effect is of second order
 COARSE, FINE, REFINEMENTS = 33, 6, 3  # points of the search for the ends
 N_PRIORS, WIDEST = 17, 3.0  # normal deviates whose quantiles represent an uncertain prior
@@ -60,6 +61,10 @@ class Measure:
     line: Line
     best: float
     worst: float
+
+    def of_population(self, prior: Callable[[AnyArray], AnyArray]) -> Measure:
+        """The measure in a population whose class prior is this function of the share of positives in U."""
+        return replace(self, line=lambda value, of_unlabeled: self.line(value, prior(of_unlabeled)))
 
 
 def cost_measure(prior: ClassPrior, costs: tuple[float, float] = (1.0, 1.0)) -> Measure:
@@ -139,7 +144,9 @@ def rate_interval(
     Notes
     -----
     An end is the best value if the labelled rows show no error that lowers it, and the worst if all of them are errors.
-    Assumes independent random rows of each class and of the population, and a correct prior.
+    If the rows contradict even the best value (or the worst), the level of that end is lowered to a quarter of its
+    p-value, so that the interval is never empty. Assumes independent random rows of each class and of
+    the population, and a correct prior.
 
     Examples
     --------
@@ -164,7 +171,11 @@ def rate_interval(
             (weight[:, None] * lower_tail(measure, values, share, size, points[:, None], prior.spread)).sum(axis=0)
         )
 
-    ends = crossings(rejected, tail_levels(confidence)[::-1])
+    levels = tail_levels(confidence)
+    best_tail, worst_tail = rejected(np.array([0.0, 1.0])).tolist()
+    if min(best_tail, 1 - worst_tail) < IMPOSSIBLE:  # no value agrees with P, N and U under this prior
+        return min(measure.best, measure.worst), max(measure.best, measure.worst)
+    ends = crossings(rejected, (1 - min(levels[0], (1 - worst_tail) / 4), min(levels[0], best_tail / 4)))
     best, worst = (measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst))
     if _all_seen(best, share, size, 0.0):
         ends[0] = 0.0

@@ -18,7 +18,9 @@ def compare(
     options: Annotated[TableOptions, "prior", "sampling", *COLUMNS],
     model: Annotated[list[Path], typer.Option("--model", "-m", help="A model file.", callback=existing_models)] = [],  # noqa: B006
     score: Annotated[list[str], typer.Option("--score", "-s", help="A column of scores or labels.")] = [],  # noqa: B006
-    threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Scores above this mean positive; a score equal to it is negative.")
+    ] = None,
     by: By = None,
     json: Json = False,
 ) -> None:

@@ -32,7 +32,9 @@ def evaluate(
         list[str],
         typer.Option("--helper", help="A column with a second model's labels, probabilities or scores. Repeatable."),
     ] = [],  # noqa: B006 (typer wants a list)
-    threshold: Annotated[float | None, typer.Option(help="Scores above this mean positive.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Scores above this mean positive; a score equal to it is negative.")
+    ] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval.")] = 0.95,
     costs: Annotated[
         tuple[float, float] | None,

@@ -25,7 +25,6 @@ from pnulearn.tables._options import TableOptions
 if TYPE_CHECKING:
     from pnulearn.labeling import Labeler
     from pnulearn.labeling._table_labeling import Task
-    from pnulearn.tables import Table
 
 
 def label(
@@ -50,6 +49,10 @@ def label(
     journal: Annotated[
         Path | None, typer.Option(help="File that keeps the answers; by default FILE.labels.jsonl beside FILE.")
     ] = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Column that identifies rows, to find answers in a changed FILE."),
+    ] = None,
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop the damaged lines of the journal, say which, and no page.")
     ] = False,
@@ -62,6 +65,7 @@ def label(
 
     Answers are kept in a journal beside FILE; a second start goes on where the first stopped.
     """
+    from pnulearn._files.outputs import LABELS
     from pnulearn.labeling._journal import journal_of
     from pnulearn.labeling._strategies import read_mixture
     from pnulearn.priors._resolve import read_share
@@ -69,23 +73,21 @@ def label(
     place = journal or journal_of(file)
     inputs = {"file": [file], **({} if model is None else {"model": model})}
     refuse_outputs({"--journal": (place, "a journal")}, True, **inputs)  # what is no journal is refused when it is read
-    refuse_outputs({"--export": (export, "a table")}, overwrite, journal=place, **inputs)
+    refuse_outputs({"--export": (export, LABELS)}, overwrite, journal=place, **inputs)
     shares, goal = read_shares(mixture), read_share(goal, "goal")
     read_mixture(shares)
     if repair:
         _repair(place, json)
         return
-    from pnulearn.labeling._table_labeling import rows_of_journal
-
-    whole = open_table(file, options)
-    table, notes = rows_of_journal(whole, place)
-    task, fitted = _read_task(table, label, classes, options, model)
-    remarks([*task.remarks, *notes])
+    task, fitted = _read_task(open_table(file, options), label, classes, options, model)
+    task = task.resume(place, identifier)
+    remarks(task.remarks)
     if export is not None:
-        _export(task, whole, place, export, json)
+        _export(task, place, export, json)
         return
     labeler = task.labeler(
         place,
+        identifier,
         model=fitted,
         mixture=shares,
         goal=goal,
@@ -141,13 +143,13 @@ def _repair(journal: Path, json: bool) -> None:
     show_facts({**facts, "restored": done.n_restored, "copy": done.copy and str(done.copy)}, json)
 
 
-def _export(task: Task, whole: Table, journal: Path, out: Path, json: bool) -> None:
+def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
     from pnulearn._files.writing import write_atomically
     from pnulearn.labeling._table_labeling import export_lines, label_columns, restore
 
     labeler = restore(task, journal)
     columns = label_columns(task, labeler)
-    lines = export_lines(whole, columns)
+    lines = export_lines(task.table, columns)
     write_atomically(out, lambda target: target.writelines(line.encode() for line in lines))
     remark(f"Learn from it with: pnulearn fit {out} --label {task.label} (it finds the columns of weights).")
     show_facts({"labels": labeler.counts, "dont_know": labeler.n_unknown, "export": str(out)}, json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -83,6 +84,7 @@ def picture_type(head: bytes) -> str | None:
 BINS = 24
 MOST_LEVELS = 8
 LONG_TEXT = 60
+EXCERPT_CELLS, EXCERPT_LENGTH = 4, 60
 
 
 class RowReader:
@@ -121,6 +123,17 @@ class RowReader:
             Its number.
         """
         return [self._cell(column, row) for column in self._columns.values()]
+
+    def excerpt(self, row: int) -> list[str]:
+        """The beginnings of the first cells of a row that are not missing.
+
+        Parameters
+        ----------
+        row : int
+            Its number.
+        """
+        texts = (self._text(column, row) for column in self._columns.values())
+        return [text[:EXCERPT_LENGTH] for text in islice(filter(None, texts), EXCERPT_CELLS)]
 
     def picture(self, row: int, column: str) -> str | None:
         """The path in a cell of a column of pictures.

@@ -16,6 +16,7 @@ from pnulearn._problem.labels import UNLABELED, decode_labels, is_missing
 
 PENDING, DONT_KNOW = -1, -2
 RANDOM = "random"
+EARLIER = "earlier"  # in a journal: marks draws from the table as it was before it was changed
 MOST = 1e300  # of a number in a journal: what is larger is no count, share or probability
 
 
@@ -127,7 +128,8 @@ class Sample:
         """Weights that make the training risk unbiased for all rows (Farquhar, Gal, Rainforth, 2021, "LURE").
 
         The m-th of M draws from N rows weighs 1 + (N − M) / (N − m) (w − 1), w being `weight`: one each if all were
-        drawn at random, and one each again when every row has been labelled.
+        drawn at random, and one each again when every row has been labelled. Where rows were added to the table since
+        then, the factor before (w − 1) stays at most one.
 
         >>> Sample(np.arange(2), np.zeros(2, int), np.array([1.0, 1.0]), np.array([9.0, 8.0])).training_weight
         array([1., 1.])
@@ -135,7 +137,7 @@ class Sample:
         if not len(self):
             return np.zeros(0)
         left_at_end = self.n_left[-1] - 1
-        return 1 + left_at_end / np.maximum(self.n_left - 1, 1) * (self.weight - 1)
+        return 1 + np.minimum(left_at_end / np.maximum(self.n_left - 1, 1), 1) * (self.weight - 1)
 
 
 def draw_event(draw: Draw) -> dict[str, Any]:

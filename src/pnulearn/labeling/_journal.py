@@ -247,6 +247,32 @@ def parse_event(line: bytes) -> dict[str, Any]:
     return event
 
 
+def keep_copy(place: Path, raw: bytes, word: str) -> Path:
+    """The bytes of a journal under a name that is free, on disk before anything is replaced.
+
+    Parameters
+    ----------
+    place : Path
+        The journal.
+    raw : bytes
+        What it holds.
+    word : str
+        What the name of the copy says.
+    """
+    for number in range(1, 1000):
+        copy = place.with_name(f"{place.name}.{word}-{number}")
+        try:
+            file = open(copy, "xb")  # noqa: SIM115 (the name is tried first)
+        except FileExistsError:
+            continue
+        with file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        return copy
+    raise JournalError(f"There are a thousand copies of {place.name} already. Delete those that nobody needs.")
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -172,15 +172,27 @@ class Labeler:
         """
         self._session.skip(draw, who)
 
-    def undo(self, who: str | None = None) -> Draw | None:
+    def undo(self, who: str | None = None, draw: Draw | int | None = None) -> Draw | None:
         """Take the last answer back and return its draw, which is asked again; None if there is none.
 
         Parameters
         ----------
         who : str, optional
             Take back the last answer of this person; by default the last of all.
+        draw : Draw or int, optional
+            Take back the answer to this draw instead, whoever gave it.
         """
-        return self._session.undo(who)
+        return self._session.undo(who, draw.number if isinstance(draw, Draw) else draw)
+
+    def describe_rows(self, describe: Callable[[int], dict[str, Any]]) -> None:
+        """Write more about every drawn row into the journal, by which it can be found again in another table.
+
+        Parameters
+        ----------
+        describe : function
+            The row's number -> plain values by name.
+        """
+        self._session.describe = describe
 
     # ---- fitting and estimating
 
@@ -252,6 +264,11 @@ class Labeler:
     def is_stale(self) -> bool:
         """Whether there are answers that the model has not been fitted to."""
         return self._n_fitted != self._session.n_answers
+
+    @property
+    def n_seen(self) -> int:
+        """Answers that the latest estimates take into account."""
+        return max(self._n_fitted, 0)
 
     @property
     def n_waiting(self) -> int:

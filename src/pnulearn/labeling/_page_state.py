@@ -6,12 +6,15 @@ import json
 import math
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
 
+import numpy as np
+
 from pnulearn.labeling._cells import RowReader
 from pnulearn.labeling._draws import RANDOM, Draw
-from pnulearn.labeling._estimates import Share
+from pnulearn.labeling._estimates import LabelingProgress, Share
 from pnulearn.labeling._journal import JournalLostError
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.labeling._strategies import STRATEGIES
@@ -80,6 +83,10 @@ class Refresher:
 RESERVED = {"s", "u", "d"}  # skip, undo, don't know
 MOST_POINTS = 300  # of the curve
 LONGEST_NAME = 80
+MOST_ANSWERS = 500  # of one list
+FEWEST_LABELS = 20  # for a forecast of how many more are needed
+LIKELY_ERROR, WEAK = 0.15, 10  # a forecast starts from this error, which counts as so many labels
+UNKNOWN = "don’t know"
 MOST_WHOLE = 2**53  # of a number in a request: larger ones are no number of a draw, a class or a share
 
 
@@ -103,6 +110,7 @@ class PageState:
     def __init__(self, labeler: Labeler, reader: RowReader, refresher: Refresher, title: str, label: str) -> None:
         self.labeler, self.reader, self.refresher = labeler, reader, refresher
         self.title, self.label = title, label
+        self._totals: dict[tuple[Any, ...], float] = {}
 
     def start(self) -> dict[str, Any]:
         """All that does not change."""
@@ -148,18 +156,79 @@ class PageState:
         return self._show_next(who)
 
     def undo(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Take somebody's last answer back and show its row again.
+        """Take an answer back and show its row again.
 
         Parameters
         ----------
         asked : dict
-            With `who`.
+            With `who`, whose last answer it is, or with `draw`, if it is another one.
         """
-        draw = self.labeler.undo(_who(asked))
+        draw = self.labeler.undo(_who(asked), _whole(asked, "draw") if "draw" in asked else None)
         if draw is None:
             raise ValueError("There is nothing to undo.")
         self.refresher.wake()
         return self._show(draw)
+
+    def answers(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answers, the latest ones first, each with the beginning of its row.
+
+        Parameters
+        ----------
+        asked : dict
+            With `find`, a row's number or a part of its cells or of its label, and `most`, how many are wanted.
+        """
+        find, most = asked.get("find", ""), _whole(asked, "most")
+        if not isinstance(find, str) or not 0 < most <= MOST_ANSWERS:
+            raise ValueError(f"A list of answers is asked for with a text to find and a number up to {MOST_ANSWERS}.")
+        names = [str(name) for name in self.labeler.classes]
+        found = list[dict[str, Any]]()
+        n_found, wanted = 0, find.strip().casefold()
+        for draw, code in reversed(self.labeler.answers):
+            one: dict[str, Any] = {"draw": draw.number, "row": draw.row, "label": names[code] if code >= 0 else None}
+            if len(found) == most and not wanted:
+                n_found += 1
+                continue
+            one["cells"] = self.reader.excerpt(draw.row)
+            if (
+                wanted in (str(draw.row + 1), "")
+                or wanted in " ".join([*one["cells"], one["label"] or UNKNOWN]).casefold()
+            ):
+                n_found += 1
+                found += [one] if len(found) < most else []
+        return {"answers": found, "n_found": n_found}
+
+    def _forecast(self) -> int | str | None:
+        """About how many labels are to go; "early" before it can be said, None if all rows are not enough.
+
+        A forecast from the present estimates alone jumps about. This is the median of the forecasts of the total that
+        the second half of all estimates so far lead to, each from an error that is shrunk towards a likely one.
+        """
+        labeler = self.labeler
+        n_left, last = labeler.n_left, labeler.history[-1] if labeler.history else None
+        if last is not None and last.is_enough:
+            return 0
+        if last is None or last.error is None or last.n_labels < FEWEST_LABELS:
+            return "early"
+        totals = [
+            self._total(past, n_left + last.n_labels)
+            for past in labeler.history
+            if past.n_labels >= max(FEWEST_LABELS, last.n_labels / 2)
+        ]
+        more = float(np.median(totals)) - last.n_labels
+        return None if not np.isfinite(more) else max(round(more), 1)
+
+    def _total(self, past: LabelingProgress, n_rows: int) -> float:
+        """The number of labels that past estimates lead to, infinite if there are not so many rows."""
+        goal = self.labeler.goal
+        key = (past.n_labels, past.error, goal.error, goal.prior, n_rows)
+        if key not in self._totals:
+            self._totals = {} if len(self._totals) > 10 * MOST_POINTS else self._totals
+            error, n = past.error, past.n_labels
+            if error is not None:  # early shares of errors are far too small or too large: a weak prior
+                error = replace(error, value=(n * error.value + WEAK * LIKELY_ERROR) / (n + WEAK))
+            more = replace(past, n_left=n_rows - n, error=error).aimed(goal).n_more
+            self._totals[key] = np.inf if more is None else past.n_labels + more
+        return self._totals[key]
 
     def set(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Set the wished width or the mixture.
@@ -195,10 +264,11 @@ class PageState:
             "judging": labeler.is_judging,
             "busy": self.refresher.is_busy or labeler.is_stale,
             "trouble": self.refresher.trouble,
+            "seen": labeler.n_seen,
             "labels": 0 if last is None else last.n_labels,
             "error": _plain(error),
             "prior": [] if last is None else [_plain(share) for share in last.prior.values()],
-            "more": None if last is None else last.n_more,
+            "more": self._forecast(),
             "after_ten": None if last is None else last.after_ten,
             "enough": last is not None and last.is_enough,
             "model": last is not None and last.model is not None,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from pnulearn._files.writing import take_lock, write_atomically
-from pnulearn.labeling._draws import Draw, draw_event, read_draw, read_number, read_text, read_whole
-from pnulearn.labeling._journal import VERSION, JournalError, parse_event
+from pnulearn.labeling._draws import EARLIER, Draw, draw_event, read_draw, read_number, read_text, read_whole
+from pnulearn.labeling._journal import VERSION, JournalError, keep_copy, parse_event
 from pnulearn.labeling._pool import Pool
 from pnulearn.labeling._session import Session
 
@@ -85,7 +85,7 @@ def repair_journal(path: str | os.PathLike[str]) -> Repair:
         raw = file.read()
         lines, done = _sift(raw, place.name)
         if done.dropped or done.n_restored:
-            done.copy = _keep_copy(place, raw)
+            done.copy = keep_copy(place, raw, "damaged")
             write_atomically(place, lambda target: target.write(b"".join(line + b"\n" for line in lines)))
     return done
 
@@ -144,12 +144,16 @@ class _Renumbering:
         """Enter a draw; with more rows left than there were its probability is lower, and its weight the same."""
         if draw.number in self.draws or draw.number < self.n_given:
             raise ValueError(f"draw {draw.number} was made before it")
-        if draw.n_left != self._n_left(draw.number):
-            raise ValueError(f"it says that {draw.n_left} rows were left, and there were {self._n_left(draw.number)}")
-        n_left = int(self.session.pool.left.sum())
-        scale = 1.0 if n_left == draw.n_left else draw.n_left / n_left
-        number = len(self.session.answer_log.draws)
-        changed = {**event, "draw": number, "n_left": n_left, "probability": draw.probability * scale}
+        number, changed = len(self.session.answer_log.draws), event
+        if event.get(EARLIER) is True:  # from the table as it was before, with other rows left
+            changed = {**event, "draw": number}
+        else:
+            were = self._n_left(draw.number)
+            if draw.n_left != were:
+                raise ValueError(f"it says that {draw.n_left} rows were left, and there were {were}")
+            n_left = int(self.session.pool.left.sum())
+            scale = 1.0 if n_left == draw.n_left else draw.n_left / n_left
+            changed = {**event, "draw": number, "n_left": n_left, "probability": draw.probability * scale}
         self.session.apply(changed)
         self.draws[draw.number] = draw, self.session.answer_log.draws[-1]
         return changed
@@ -187,7 +191,8 @@ def _empty_session(first: bytes, events: Sequence[dict[str, Any]], name: str) ->
             "knows which rows the answers are about: copy it from a journal of the same table, or start anew."
         ) from None
     draws = [draw for draw in map(_try_draw, events) if draw is not None and 0 <= draw.row < n_rows]
-    counts = Counter(draw.n_left + draw.number - n_given for draw in draws)
+    earlier = {event.get("draw") for event in events if event.get(EARLIER) is True}
+    counts = Counter(draw.n_left + draw.number - n_given for draw in draws if draw.number not in earlier)
     n_left = counts.most_common(1)[0][0] if counts else n_rows - n_given
     left = np.ones(n_rows, dtype=bool)
     never_drawn = np.setdiff1d(np.arange(n_rows), [draw.row for draw in draws])
@@ -214,19 +219,3 @@ def _try_draw(event: dict[str, Any]) -> Draw | None:
 
 def _dropped(number: int, reason: str, line: bytes) -> DroppedLine:
     return DroppedLine(number, reason, line[:MOST_SHOWN].decode(errors="replace"))
-
-
-def _keep_copy(place: Path, raw: bytes) -> Path:
-    """The damaged file under a name that is free, on disk before anything is replaced."""
-    for number in range(1, 1000):
-        copy = place.with_name(f"{place.name}.damaged-{number}")
-        try:
-            file = open(copy, "xb")  # noqa: SIM115 (the name is tried first)
-        except FileExistsError:
-            continue
-        with file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        return copy
-    raise JournalError(f"There are a thousand copies of {place.name} already. Delete those that nobody needs.")

@@ -92,7 +92,8 @@ class LabelingApp:
         self.token = token or secrets.token_urlsafe(24)
         self.hosts: set[str] = set()
         self._server: Any = None
-        calls = {"next": self.state.next, "answer": self.state.answer, "undo": self.state.undo, "set": self.state.set}
+        calls = {"next": self.state.next, "answer": self.state.answer, "undo": self.state.undo}
+        calls |= {"set": self.state.set, "answers": self.state.answers}
         self.app = Starlette(
             routes=[
                 Route("/{token}/api/start", self._read(self.state.start)),

@@ -11,6 +11,7 @@ from typing import Any
 
 from pnulearn.labeling._draws import (
     DONT_KNOW,
+    EARLIER,
     PENDING,
     AnswerLog,
     Draw,
@@ -155,6 +156,7 @@ class Session:
         self.pool, self.classes, self.answer_log = pool, list(classes), AnswerLog()
         self.lock = RLock()
         self.journal: Journal | None = None
+        self.describe: Callable[[int], dict[str, Any]] = _nothing
         self._pending = PendingDraws()
         self._answers: list[tuple[int, str]] = []
 
@@ -191,7 +193,7 @@ class Session:
             if is_empty:
                 return None
             draw = self.pool.draw(len(self.answer_log.draws))
-            self._write(draw_event(draw))
+            self._write(draw_event(draw) | self.describe(draw.row))
             self._enter(draw)
             self._pending.hold(draw.number, who)
             return draw
@@ -240,16 +242,21 @@ class Session:
             self._write({"event": "skip", "draw": number})
             self._pending.skip(number, self.n_answers)
 
-    def undo(self, who: str | None) -> Draw | None:
-        """Take the last answer back and show its row again; None if there is none.
+    def undo(self, who: str | None, number: int | None = None) -> Draw | None:
+        """Take an answer back and show its row again; None if there is none.
 
         Parameters
         ----------
         who : str, optional
             Whose last answer; by default the last of all.
+        number : int, optional
+            The draw whose answer is taken back, whoever gave it; `who` then sees its row.
         """
         with self.lock:
-            mine = [pair for pair in self._answers if who is None or pair[1] == who]
+            if number is None:
+                mine = [pair for pair in self._answers if who is None or pair[1] == who]
+            else:
+                mine = [(draw, who or by) for draw, by in self._answers if draw == number]
             if not mine:
                 return None
             number, by = mine[-1]
@@ -346,7 +353,7 @@ class Session:
             raise ValueError(f"it draws row {draw.row}, and the {len(left)} rows are numbered from 0")
         if not left[draw.row]:
             raise ValueError(f"it draws row {draw.row}, which was drawn before or had a label")
-        if draw.n_left != left.sum():
+        if draw.n_left != left.sum() and event.get(EARLIER) is not True:
             raise ValueError(f"it says that {draw.n_left} rows were left, and there were {left.sum()}")
         return draw
 
@@ -412,6 +419,11 @@ class Session:
     def _write(self, event: dict[str, Any]) -> None:
         if self.journal is not None:
             self.journal.append(event)
+
+
+def _nothing(row: int) -> dict[str, Any]:
+    """What a journal says about a row besides its number, if nobody wants more."""
+    return {}
 
 
 def _read_share(event: Mapping[str, Any]) -> Share:

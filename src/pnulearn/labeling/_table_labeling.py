@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,11 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._files.writing import guard_cell
 from pnulearn._problem.samples import Sampling
-from pnulearn._reader.csv_lines import csv_bytes, shown_cells
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.table import Table
 from pnulearn.labeling._draws import DONT_KNOW, RANDOM
-from pnulearn.labeling._journal import JournalError, parse_event, read_journal
+from pnulearn.labeling._found_rows import FoundRows, RowMarks, find_rows
+from pnulearn.labeling._journal import JournalError, read_journal
 from pnulearn.labeling._labeler import Labeler
 from pnulearn.tables._label_column import label_text, read_targets
 from pnulearn.tables._model import TableModel
@@ -48,6 +47,8 @@ class Task:
         Labels that are there already, None elsewhere.
     remarks : list of str
         What a person should know.
+    found : FoundRows, optional
+        What a journal holds about these rows.
     """
 
     table: Table
@@ -56,69 +57,70 @@ class Task:
     X: AnyArray
     y: AnyArray
     remarks: list[str]
+    found: FoundRows | None = None
 
     @property
     def about(self) -> dict[str, Any]:
         """What the journal says about the rows."""
         return {"label": self.label, "table": self.table.fingerprint}
 
-    def labeler(self, journal: str | Path | None = None, **options: Any) -> Labeler:
+    def labeler(self, journal: str | Path | None = None, identifier: str | None = None, **options: Any) -> Labeler:
         """A labeler of these rows.
 
         Parameters
         ----------
         journal : str or Path, optional
-            The file that keeps draws and answers.
+            The file that keeps draws and answers. If its table was changed since, it is written anew, and a copy kept.
+        identifier : str, optional
+            The column that identifies rows, if cells of rows may have changed.
         **options : object
             Parameters of `Labeler`.
         """
-        is_new = journal is not None and not Path(journal).exists()
-        about = self.about | ({"rows": digest_rows(self.table)} if is_new else {})
-        return Labeler(self.X, self.y, classes=self.classes, journal=journal, about=about, **options)
+        if journal is None:
+            return Labeler(self.X, self.y, classes=self.classes, about=self.about, **options)
+        task = self.resume(journal, identifier)
+        about, found = task.about, task.found
+        marks: RowMarks | None
+        if found is None:
+            marks = RowMarks(task.table, task.label, identifier)
+            about |= marks.about
+        else:
+            marks = RowMarks.like(found.events[0], task.table, task.label)
+            if found.is_changed:
+                found.save(journal)
+        labeler = Labeler(task.X, task.y, classes=task.classes, journal=journal, about=about, **options)
+        if marks is not None:
+            labeler.describe_rows(marks.of)
+        return labeler
 
+    def resume(self, journal: str | Path, identifier: str | None = None) -> Task:
+        """The same with what a journal holds about these rows, which may have stood elsewhere in the table.
 
-def digest_rows(table: Table) -> str:
-    """A hash of all cells, for a table that is read again after rows were added behind them.
-
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    """
-    cells = csv_bytes([shown_cells(table, name) for name in table.names])
-    return hashlib.sha256(repr(table.names).encode() + bytes(cells)).hexdigest()[:16]
-
-
-def rows_of_journal(table: Table, journal: str | Path) -> tuple[Table, list[str]]:
-    """The rows that a journal is about, if others were added behind them since it was begun, and what to say.
-
-    Parameters
-    ----------
-    table : Table
-        As `read_table` returns it.
-    journal : str or Path
-        The file, which need not exist.
-    """
-    path = Path(journal)
-    if not path.is_file():
-        return table, []
-    try:
-        with path.open("rb") as file:
-            start = parse_event(file.readline())
-    except ValueError:
-        return table, []  # whoever opens it says what is wrong
-    n_rows, fingerprint = start.get("n_rows"), start.get("table")
-    if not isinstance(n_rows, int) or not 0 < n_rows < table.n_rows or fingerprint == table.fingerprint:
-        return table, []
-    first = Table(table.cells.slice(0, n_rows), table.source, table.reading, str(fingerprint), table.remarks)
-    if digest_rows(first) != start.get("rows"):
-        return table, []
-    n_new = table.n_rows - n_rows
-    return first, [
-        f"{n_new} {'row was' if n_new == 1 else 'rows were'} added to {table.source} since its journal was begun; the "
-        f"labels belong to the first {n_rows} rows, and only these are used. To label all of them: --export the labels "
-        "to a new file, which has all rows, and label that."
-    ]
+        Parameters
+        ----------
+        journal : str or Path
+            The file, which is only read and need not exist.
+        identifier : str, optional
+            The column that identifies rows, if cells of rows may have changed.
+        """
+        path = Path(journal)
+        if self.found is not None or not path.is_file() or not path.stat().st_size:
+            return self
+        given = [value is not None for value in self.y]
+        found = find_rows(self.table, self.label, path, given, identifier)
+        if not found.events:
+            return self
+        answered, y = found.earlier, self.y.copy()
+        rows = list(answered)
+        n_other = sum(y[row] is not None and answered[row] not in (None, y[row]) for row in rows)
+        y[rows] = None
+        remarks = [*self.remarks, *found.remarks]
+        if n_other:
+            remarks.append(
+                f"{n_other} {'row has' if n_other == 1 else 'rows have'} another label in {self.table.source} than the "
+                "answer in the journal. The answer counts; it can be changed in the list of answers on the page."
+            )
+        return replace(self, y=y, remarks=remarks, found=found)
 
 
 def read_task(
@@ -193,7 +195,7 @@ def _features(table: Table, label: str, model: TableModel | None, drop: Sequence
         return np.zeros((table.n_rows, 1)), [note]
 
 
-def restore(task: Task, journal: str | Path, **options: Any) -> Labeler:
+def restore(task: Task, journal: str | Path, identifier: str | None = None, **options: Any) -> Labeler:
     """A labeler as the journal has it, without opening the journal for writing: it may be in use.
 
     Parameters
@@ -202,12 +204,15 @@ def restore(task: Task, journal: str | Path, **options: Any) -> Labeler:
         What is labelled.
     journal : str or Path
         The file.
+    identifier : str, optional
+        The column that identifies rows, if cells of rows may have changed.
     **options : object
         Parameters of `Labeler`.
     """
     if not Path(journal).exists():
         raise JournalError(f"There is no journal {str(journal)!r}: nothing was labelled yet.")
-    events = read_journal(journal, {"classes": task.classes, **task.about})
+    task = task.resume(journal, identifier)
+    events = read_journal(journal, {"classes": task.classes}) if task.found is None else task.found.events
     sampling: Sampling = "random" if events and events[0].get("n_given") else "by_class"
     labeler = Labeler(task.X, task.y, classes=task.classes, sampling=sampling, refit_every=0, **options)
     labeler.replay(events[1:], Path(journal).name)
@@ -250,7 +255,7 @@ def export_lines(table: Table, columns: LabelColumns) -> Iterator[str]:
     Parameters
     ----------
     table : Table
-        What was labelled; rows that were added behind it keep the labels that they have.
+        What was labelled.
     columns : LabelColumns
         As `label_columns` returns them.
     """
@@ -258,11 +263,7 @@ def export_lines(table: Table, columns: LabelColumns) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([guard_cell(name) for name in (*(table.names[place] for place in kept), *columns.names)])
-    label = table.names.index(columns.names[0]) if columns.names[0] in table.names else None
-    for number, cells in enumerate(table.rows()):
-        own = "" if label is None else cells[label] or ""
-        later = (own, GIVEN if own else "", "no" if own else "", "1")
-        added = columns.cells[number] if number < len(columns.cells) else later
+    for cells, added in zip(table.rows(), columns.cells, strict=True):
         writer.writerow([*(guard_cell(cells[place]) for place in kept), guard_cell(added[0]), *added[1:]])
         yield buffer.getvalue()
         buffer.seek(0)

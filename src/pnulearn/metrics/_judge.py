@@ -153,7 +153,7 @@ def _positive_verdicts(verdict: Any, pos_verdict: Any, classes: AnyArray, n_rows
     if len(found) > 2:
         raise ValueError(
             f"verdict has {len(found)} different values, e.g. {found[0]} and {found[1]}; two are needed. "
-            "For scores pass verdict=score >= threshold."
+            "For scores pass verdict=score > threshold."
         )
     if pos_verdict is None:
         shared = set(found) <= set(np.asarray(classes).tolist())

@@ -358,7 +358,7 @@ def monitor(
     y : array (rows,)
         Labels. Missing values and the value `unlabeled` mark unlabelled rows; a window may have no label at all.
     y_score : array (rows,)
-        Scores of the model; above `threshold` it predicts the positive class.
+        Scores of the model; above `threshold` it predicts the positive class, at it and below the negative one.
     window : array (rows,)
         Window of every row: "2025-01", a number, a date. They are taken in sorted order.
     columns : data frame or mapping, optional

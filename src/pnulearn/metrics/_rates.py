@@ -29,11 +29,13 @@ from pnulearn._intervals.score_tests import (
 )
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
+from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._estimate import Estimate, estimate_from_posterior
+from pnulearn.metrics._population import read_population
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._variance import decision_shares, loss_samples
 from pnulearn.priors._estimate import PriorEstimate
-from pnulearn.priors._resolve import read_prior, read_share
+from pnulearn.priors._resolve import read_share
 
 
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
@@ -44,12 +46,12 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
     y_true : array (rows,)
         Labels. Missing values and the value `unlabeled` mark unlabelled rows.
     y_score : array (rows,)
-        Scores; rows above `threshold` (default 0; pass 0.5 for probabilities) are predicted positive.
+        Scores; rows above `threshold` (default 0; pass 0.5 for probabilities) are predicted positive, others negative.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
     --------
@@ -74,7 +76,7 @@ def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: 
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_recall, RECALL, y_true, y_score, prior, **options)
 
@@ -92,7 +94,7 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any)
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_f1, F1, y_true, y_score, prior, **options)
 
@@ -110,7 +112,7 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **opti
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_specificity, other_class(RECALL), y_true, y_score, prior, **options)
 
@@ -132,7 +134,7 @@ def pnu_cost(
     costs : (float, float)
         Cost of a false negative and cost of a false positive.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
     --------
@@ -158,23 +160,26 @@ def _estimate_rate(
     *,
     threshold: float | None = None,
     confidence: float = 0.95,
+    sampling: Sampling = "by_class",
     unlabeled: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Estimate:
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
-    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
+    confidence = read_share(confidence, "confidence")
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
+    population = read_population(prior, sampling, rows)
+    class_prior = population.of_unlabeled
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
     theta = float(class_prior.mean)
-    value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), theta)))
+    value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), population.prior(theta))))
     priors, rates, probability = decision_rates_posterior(share, size, class_prior)
-    values = metric(*_population_shares(rates, priors))
-    measure = measure if isinstance(measure, Measure) else measure(class_prior)
-    interval = rate_interval(share, size, class_prior, measure, confidence)
+    values = metric(*_population_shares(rates, population.prior(priors)))
+    measure = measure if isinstance(measure, Measure) else measure(population.of_table)
+    interval = rate_interval(share, size, class_prior, measure.of_population(population.prior), confidence)
     return estimate_from_posterior(value, values, probability, confidence, interval)
 
 
@@ -315,7 +320,11 @@ def judge_decisions(
 
     larger = int(np.argmax(likely[0]))
     wrong, always = 1 - drawn["right"].sum(axis=0), 1 - shares[larger]
-    error = estimate(wrong, 1 - float(best["right"].sum()), cost_measure(prior)) if error is None else error
+    error = (
+        estimate(wrong, 1 - float(best["right"].sum()), cost_measure(prior) if two else None)
+        if error is None
+        else error
+    )
     lifts = [lift_measure(prior, positive) for positive in (False, True)] if two else []
     yardstick = estimate(always, 1 - float(likely[0][larger]))
     return Quality(

@@ -110,7 +110,7 @@ def _by_verdict(columns: dict[str, Any]) -> FloatArray:
     if len(cells) > MOST_CELLS:
         raise ValueError(
             f"helper has {len(cells)} different verdicts or combinations, more than {MOST_CELLS}. For probabilities "
-            "pass by='uncertainty', for scores pass helper=score >= threshold."
+            "pass by='uncertainty', for scores pass helper=score > threshold."
         )
     return np.asarray(1 / count[code.ravel()])
 

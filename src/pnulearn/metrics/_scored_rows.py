@@ -48,9 +48,9 @@ def split_scored_rows(
 
 
 def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> FloatArray:
-    """Finite scores, one per row, shifted so that the threshold is zero.
+    """Finite scores, one per row, shifted so that the threshold is zero; rows above it are predicted positive.
 
-    The default threshold is 0, with a warning if scores look like probabilities or 0/1 predictions.
+    The default threshold is 0, with a warning if no score is below 0, as for probabilities and percentages.
     """
     y_score = unmasked(y_score, "y_score")
     scores: FloatArray = check_array(y_score, ensure_2d=False, dtype=np.float64, input_name="y_score")
@@ -58,21 +58,29 @@ def read_scores(y_score: ArrayLike, n_rows: int, threshold: float | None) -> Flo
         raise ValueError(f"y_score has shape {scores.shape}; one score per row is needed, e.g. predict_proba(X)[:, 1].")
     check_consistent_length(scores, np.empty(n_rows))
     if threshold is None:
-        _warn_of_probabilities(scores)
+        _warn_without_negative_scores(scores)
         return scores
     if not isinstance(threshold, Real) or not np.isfinite(threshold):
         raise ValueError(f"threshold must be a finite number, got {threshold!r}: 0 for scores, 0.5 for probabilities.")
     return scores - threshold
 
 
-def _warn_of_probabilities(scores: FloatArray) -> None:
-    if len(scores) > 1 and scores.min() >= 0 and scores.max() <= 1 and scores.any():
-        warnings.warn(
-            "All of y_score lies between 0 and 1, so every row is predicted positive. If these are probabilities or "
-            "predictions of 0 and 1, pass threshold=0.5; if 0 is the right threshold, pass threshold=0.",
-            UserWarning,
-            stacklevel=5,
+def _warn_without_negative_scores(scores: FloatArray) -> None:
+    if len(scores) < 2 or scores.min() < 0 or not scores.any():
+        return
+    if scores.max() <= 1:
+        found, remedy = (
+            "All of y_score lies between 0 and 1",
+            "probabilities or predictions of 0 and 1, pass threshold=0.5",
         )
+    else:
+        found, remedy = "No value of y_score is below 0", "percentages, pass threshold=50"
+    warnings.warn(
+        f"{found}, so every row with a score above 0 is predicted positive. If these are {remedy}; if 0 is the right "
+        "threshold, pass threshold=0.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def read_costs(costs: Any) -> tuple[float, float]:

@@ -78,7 +78,7 @@ def loss_pairs(scores: ArrayLike, loss: Loss) -> AnyArray:
     """Losses of g and of −g, (n, 2)."""
     scores = np.asarray(scores, dtype=float)
     with np.errstate(over="ignore"):
-        pairs = np.column_stack([loss(scores), loss(-scores)])
+        pairs = np.column_stack(loss.class_losses(scores))
     if not (pairs < LARGEST).all():
         raise ValueError(
             f"Scores up to {np.abs(scores).max():.3g} are too large for the {loss.name} loss: its values overflow. "

@@ -102,7 +102,7 @@ FEWEST = 0.01  # least share of rows on either side of a threshold; with fewer, 
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """Results if rows with at least this probability are predicted positive.
+    """Results if rows with a probability above this threshold are predicted positive.
 
     Per thousand rows: predicted positives, false positives (false alarms) and false negatives (missed).
     """
@@ -127,7 +127,7 @@ def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
     theta = float(prior.mean)
     found = []
     for threshold in THRESHOLDS:
-        table = count_decisions(groups, (probability >= threshold).astype(int), 2)
+        table = count_decisions(groups, (probability > threshold).astype(int), 2)
         try:
             quality = judge_decisions(table, prior)
         except ContradictedPrior:

@@ -16,6 +16,7 @@ from pnulearn._reader.table import Table
 from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.metrics._comparison import Comparison, compare_scores
 from pnulearn.metrics._estimate import Estimate
+from pnulearn.metrics._scorer import exchange_classes
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.tables._evaluation import GroupPriors, group_facts, group_priors, score_column, table_labels
 from pnulearn.tables._model import TableModel
@@ -113,7 +114,7 @@ def compare_table(
     scores : sequence of str
         Columns of scores or predicted labels. Models and columns together are two.
     threshold : float, optional
-        Scores of columns above this mean positive.
+        Scores of columns above this mean positive; a score equal to it is predicted negative.
     by : str, optional
         A column of groups, or of dates to be cut into windows ("date:month").
     """
@@ -144,7 +145,7 @@ def _model_scores(table: Table, name: str, model: TableModel, labels: Labels) ->
     same = model.classifier.classes_.tolist() == labels.classes.tolist()
     if not same and model.classifier.classes_.tolist() != labels.classes[::-1].tolist():
         raise ValueError(f"{name} tells {' from '.join(model.classes)}, not the labels in this column.")
-    return predictions.scores if same else -predictions.scores
+    return predictions.scores if same else exchange_classes(predictions.scores)
 
 
 def _compare(codes: AnyArray, scores: Sequence[AnyArray], prior: PriorEstimate, confidence: float = 0.95) -> Comparison:

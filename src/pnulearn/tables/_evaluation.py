@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import read_prior
 from pnulearn.tables._label_column import LabelCounter, label_text, match_label, read_targets
 from pnulearn.tables._model import TableModel
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import Advance, note, progress, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt
@@ -165,7 +166,7 @@ def evaluate_table(
     helper : sequence of str
         Columns with a second model's labels, probabilities or scores.
     threshold : float, optional
-        Scores above this mean positive.
+        Scores above this mean positive; a score equal to it is predicted negative.
     confidence : float
         Confidence level of the interval.
     costs : (float, float), optional
@@ -362,8 +363,10 @@ def _opinions(table: Table, columns: Sequence[str], labels: Labels) -> AnyArray 
 
 def _probabilities(table: Table, score: str) -> AnyArray | None:
     column = table.column(score)
-    values = column.values if column.is_numeric else None
-    return values if values is not None and values.min() >= 0 and values.max() <= 1 else None
+    if not column.is_numeric:
+        return None
+    values = column.values / (100 if _in_percent(table, score) else 1)
+    return values if values.min() >= 0 and values.max() <= 1 else None
 
 
 def table_labels(table: Table, label: str, positive: Any, unlabeled: Any) -> Labels:
@@ -398,7 +401,8 @@ def score_column(table: Table, name: str, classes: AnyArray, threshold: float | 
     """Scores from a column, above 0 for the positive class; a note says how the column was read.
 
     Words, and numbers that are labels, are read as predicted labels. Other numbers within [0, 1] are read as
-    probabilities with threshold 1/2, unless a threshold is given.
+    probabilities with threshold 1/2, and numbers with percent signs with threshold 50 %, unless a threshold is given.
+    Further scores of which none is below 0 need a threshold. A score equal to the threshold is predicted negative.
     """
     column = table.column(name)
     if column.missing.any():
@@ -407,12 +411,14 @@ def score_column(table: Table, name: str, classes: AnyArray, threshold: float | 
     if not column.is_numeric:
         note([f"Column {name!r} was read as predicted labels."])
         return _label_scores(name, column.values, classes)
-    values = column.values
+    values, percent = column.values, _in_percent(table, name)
     if threshold is not None:
         if not np.isfinite(threshold):
             raise TableError(f"threshold= must be a finite number, got {threshold}.")
+        if percent:
+            note([f"Column {name!r} is in percent and was cut at {threshold:g} %."])
         return values - threshold
-    if classes.dtype.kind in "biuf" and set(values.tolist()) <= set(classes.astype(float).tolist()):
+    if not percent and classes.dtype.kind in "biuf" and set(values.tolist()) <= set(classes.astype(float).tolist()):
         note(
             [
                 f"Column {name!r} holds only {classes[0]} and {classes[1]} and was read as predicted labels "
@@ -420,10 +426,40 @@ def score_column(table: Table, name: str, classes: AnyArray, threshold: float | 
             ]
         )
         return np.where(values == float(classes[1]), 1.0, -1.0)
-    if values.min() >= 0 and values.max() <= 1:
+    low, high = float(values.min()), float(values.max())
+    if percent and low >= 0 and high <= 100:
+        note([f"Column {name!r} is in percent and was cut at 50 % (threshold=... overrides)."])
+        return values - 50
+    if low >= 0 and high <= 1:
         note([f"Column {name!r} lies in [0, 1] and was thresholded at 0.5 (threshold=... overrides)."])
         return values - 0.5
+    if low >= 0:
+        raise TableError(
+            f"Column {name!r} holds scores from {low:g} to {high:g}, none of them below 0, so it is not clear which of "
+            "them mean positive. Pass threshold=..., the score above which a row is predicted positive"
+            + (", for example threshold=50 for percentages." if high <= 100 else ".")
+        )
     return values
+
+
+def _in_percent(table: Table, name: str) -> bool:
+    """Whether the cells of a column of numbers have percent signs. Columns in which only some have one are refused."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = table.cells.column(name)
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.cast(cells.type.value_type)
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return False
+    signs = pc.match_substring(cells, "%").to_numpy(zero_copy_only=False).astype(bool)
+    if signs.any() and not signs.all():
+        row, other = int(np.argmax(signs)), int(np.argmin(signs))
+        raise TableError(
+            f"Column {name!r} of {table.source} holds {cells[row].as_py()!r} in row {row + 1} and "
+            f"{cells[other].as_py()!r} in row {other + 1}. Write all scores with a percent sign, or none."
+        )
+    return bool(signs.any())
 
 
 def _label_scores(name: str, words: AnyArray, classes: AnyArray) -> AnyArray:
@@ -502,11 +538,12 @@ def _gather_batches(
     needed = list(dict.fromkeys([label, *columns]))
     counter, drawing, reading = LabelCounter(label), RowSampler(seed=0), Cells()
     kept, scores, seen, remarks = [], [], [], dict[str, None]()
+    found: NewRows | None = None
     for table, share in batches:
         for name in needed:
             table.refuse_absent(name)
         remarks |= dict.fromkeys(table.remarks)
-        reading = Cells(table.reading.missing, table.reading.decimal_comma or reading.decimal_comma)
+        reading = replace(table.reading, decimal_comma=table.reading.decimal_comma or reading.decimal_comma)
         groups = counter.add(table)
         if draw:
             drawing.add(table, table.source, groups)
@@ -515,12 +552,13 @@ def _gather_batches(
             predictions = model.predict(table)
             scores.append(predictions.scores)
             seen += [] if predictions.seen is None else [predictions.seen]
-            remarks |= dict.fromkeys(predictions.remarks)
+            assert predictions.cells is not None
+            found = predictions.cells if found is None else found + predictions.cells
         advance(share)
     fingerprint = batches.fingerprint()
     drawn = drawing.result(batches.source, fingerprint) if draw else None
     cells = pa.concat_tables(kept, promote_options="permissive")
-    note(remarks)
+    note([*remarks, *(() if found is None else found.remarks())])
     whole = Table(cells, batches.source, reading, fingerprint)
     scored, known = (np.concatenate(parts) if parts else None for parts in (scores, seen))
     return Gathered(whole, drawn, scored, known)

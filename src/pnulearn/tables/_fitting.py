@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier, accept
+from pnulearn._estimators.learners import LEARNERS, PNU
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_moments import design_of, learn_from_moments, reading_design
 from pnulearn._learning.settings import Settings
@@ -70,6 +71,7 @@ def fit_model(data: Table | Batches, label: str, options: TableOptions, command:
             fitted = _fit_table(head, label, options)
     record = replace(fitted.model.record, command=command)
     note(remark for remark in record.remarks if remark not in head.remarks or head is not fitted.table)
+    record = replace(record, remarks=[str(remark) for remark in record.remarks])
     return replace(fitted, model=replace(fitted.model, record=record), sampling=options.sampling)
 
 
@@ -92,7 +94,8 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
     targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
     plan = _learn_plan(table, label, options)
     rows, remarks = _chosen_rows(targets, options)
-    X = plan.features(table)[0][rows]
+    X, remarks_of_cells = plan.features(table)
+    X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
     giveaways = find_leaks(plan, X, labels.codes)
     marked = None if options.at_random is None else read_marks(table, options.at_random, rows, labels.codes)
@@ -113,7 +116,7 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
         sum(int(table.column(column.name).missing.sum()) for column in plan.columns),
         time.perf_counter() - start,
         versions(),
-        remarks=[*table.remarks, *targets.remarks, *remarks],
+        remarks=[*table.remarks, *targets.remarks, *remarks, *remarks_of_cells],
         giveaways=giveaways,
         labeled_rows=_labeled_rows(X, labels.codes),
     )
@@ -134,7 +137,8 @@ def preview_columns(table: Table, label: str | None, options: TableOptions) -> l
         targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
         note(targets.remarks)
         codes = decode_labels(targets.y, pos_label=targets.positive).codes
-        note(map(str, leakage_concerns(find_leaks(plan, plan.features(table)[0], codes))))
+        X, remarks = plan.features(table)
+        note([*remarks, *map(str, leakage_concerns(find_leaks(plan, X, codes)))])
     return describe_columns(table, plan)
 
 
@@ -201,6 +205,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
     drawn = survey.drawing.result(batches.source, batches.fingerprint())
     fair = drawn.fair
     plan = _learn_plan(fair.table, label, options, excerpt=fair.excerpt)
+    remarks_of_cells = plan.features(fair.table)[1]
     rows, sample = _row_sample(drawn, plan, labels)
     classifier.set_params(pos_label=labels.meaning.positive)
     settings = Settings.of(classifier.get_params(deep=False))
@@ -225,7 +230,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
         _count_missing(fair, plan),
         time.perf_counter() - start,
         versions(),
-        remarks=[*survey.remarks, *labels.meaning.remarks, *_sampling_remarks(fair, rows)],
+        remarks=[*survey.remarks, *labels.meaning.remarks, *_sampling_remarks(fair, rows), *remarks_of_cells],
         giveaways=find_leaks(plan, sample.X, sample.codes),
         labeled_rows=_labeled_rows(sample.X, sample.codes),
     )

@@ -30,7 +30,7 @@ def estimate_table_prior(table: Table, label: str, labels: Labels, options: Tabl
     drawn = "by_class" if origins.at_random is not None else options.sampling
     counted = labels.counts if drawn == "random" else None
     if origins.at_random is not None:
-        counted = _random_counts(table, origins.at_random, labels)
+        counted = _random_counts(table, origins.at_random, labels) if labels.counts.all() else None
     drop = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
     weight = read_weights(table, origins.weights)
     estimate = _estimate(table, label, labels, drop, options.prior, options.kinds, counted=counted, weight=weight)

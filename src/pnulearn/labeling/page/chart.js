@@ -46,10 +46,10 @@ function drawCurve(history, goal) {
   const points = history.filter(point => point[0] >= 5);
   const width = 320, height = 190, left = 38, bottom = 32, top = 10, right = 8;
   const last = points.length ? points[points.length - 1] : null;
-  const words = last
+  const description = last
     ? `Error against number of labels: after ${last[0]} labels ${percent(last[1])}, between ${percent(last[2])} and ${percent(last[3])}.`
     : "Error against number of labels: nothing to draw before five labels.";
-  const svg = picture(width, height, words);
+  const svg = picture(width, height, description);
   const most = Math.max(20, last ? last[0] : 0), highest = Math.min(1, Math.ceil(5 * Math.max(0.2, ...points.slice(1).map(point => point[3])) - 1e-9) / 5);
   const x = n => left + (width - left - right) * n / most;
   const y = share => height - bottom - (height - bottom - top) * Math.min(share, highest) / highest;

@@ -8,11 +8,32 @@ function make(name, className, text) {
   return node;
 }
 
+// A text in the direction in which it is read, whatever the page's own.
+function words(text, className) {
+  const node = make("bdi", className, text);
+  node.dir = "auto";
+  return node;
+}
+
+// A text whose addresses of web pages are links; they open beside this page and are not told where they were found.
+function showText(cell) {
+  const node = words("", cell.long ? "value text" : "value");
+  cell.text.split(/(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)\]}'])/).forEach((part, k) => {
+    if (k % 2 === 0) return node.append(part);
+    const link = make("a", "", part);
+    Object.assign(link, {href: part, target: "_blank", rel: "noopener noreferrer"});
+    node.append(link);
+  });
+  return node;
+}
+
 function showRow(row, columns) {
   const list = document.getElementById("cells");
   list.replaceChildren(...row.cells.map((cell, k) => {
     const pair = make("div");
-    pair.append(make("dt", "", columns[k].name), showCell(cell, columns[k], row.row, k));
+    const term = make("dt");
+    term.append(words(columns[k].name));
+    pair.append(term, showCell(cell, columns[k], row.row, k));
     return pair;
   }));
 }
@@ -29,7 +50,7 @@ function showCell(cell, column, row, place) {
     image.addEventListener("error", () => image.replaceWith(make("span", "note", `${cell.text} cannot be shown`)));
     node.append(image);
   } else {
-    node.append(make("span", cell.long ? "value text" : "value", cell.text));
+    node.append(showText(cell));
     if (cell.value !== undefined && column.bins) {
       node.append(drawHistogram(column, cell.value));
       node.append(make("span", "note", `above ${Math.round(100 * cell.below)} % of rows`));
