@@ -416,8 +416,8 @@ def print_grid(lines: list[dict[str, str]]) -> None:
         head += ["mean width", "`pnu_risk` covers (95 %)", "its bias", "`risk_` covers (fits)", "least risk"]
         print_table(head, rows)
     print(
-        "Where the prior is not identified, the upper end is a bound and the estimate is near it: intervals of the prior"
-        " and of `risk_` then miss the truth, as nothing in the rows can tell. Pass what is known about the prior.\n"
+        "Where the prior is not identified, the upper end is a bound and the estimate is near it. Intervals of the "
+        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known about the prior.\n"
     )
     print("Cover of the prior's 90 % interval by label frequency, identified:\n")
     rows = []
