@@ -69,6 +69,8 @@ def main() -> None:
     parser.add_argument("what", choices=[*RUNS, "page"])
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--unlabeled", type=int, default=300, help="unlabelled rows of the real sets")
+    parser.add_argument("--methods", help="methods for the prior, separated by commas; all by default")
+    parser.add_argument("--prior", type=float, help="one of the priors of the real sets; all by default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.what == "page":
@@ -208,11 +210,13 @@ def draw_set(where: Any, is_positive: Any, prior: float, n_unlabeled: int, draw:
 
 def run_priors(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
     methods = prior_methods()
+    if options.methods:
+        methods = {name: methods[name] for name in options.methods.split(",")}
     for draw in range(options.draws):
         for name, (where, is_positive) in load_sets().items():
             if min(is_positive.sum() - 50, (~is_positive).sum()) < 50:
                 continue
-            for prior in SET_PRIORS:
+            for prior in SET_PRIORS if options.prior is None else [options.prior]:
                 drawn: list[Any] = []  # drawn once, and only if a method needs it
                 for method, answer in methods.items():
                     key = (name, prior, draw, options.unlabeled, method)
