@@ -421,7 +421,7 @@ def print_grid(lines: list[dict[str, str]]) -> None:
         print_table(head, rows)
     print(
         "Where the prior is not identified, the upper end is a bound and the estimate is near it. Intervals of the "
-        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known about the prior.\n"
+        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known of the prior.\n"
     )
     print("Cover of the prior's 90 % interval by label frequency, identified:\n")
     rows = []
@@ -479,8 +479,9 @@ def print_priors(lines: list[dict[str, str]]) -> None:
     chosen = CHOSEN_ON
     print("## Methods for the prior\n")
     print(
-        f"Mean absolute error on {len(names)} sets with 50 positives and 300 unlabelled rows, priors .1 to .7. The "
-        "coefficients of `combined`, the default, were chosen on half of 36 sets; the other half counts.\n"
+        f"Mean absolute error on {len(names)} sets with 50 positives and 300 unlabelled rows. The "
+        "coefficients of `combined`, the default, were chosen on half of 36 sets; the other half counts. "
+        "Compare methods with equal numbers of draws only.\n"
     )
     rows = []
     for method in dict.fromkeys(line["method"] for line in lines):
