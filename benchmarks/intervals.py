@@ -243,13 +243,13 @@ def page(rows: list[dict]) -> Iterator[str]:
     errors = ", ".join(f"{100 * error:g}" for error in ERRORS)
     yield "# Cover and width of the intervals of `pnulearn.metrics`\n"
     yield "    python benchmarks/intervals.py results/rows/intervals.jsonl --seconds 600 --page results/intervals.md\n"
-    yield f"{len(rows)} cells, a random sample of the {len(cells()):,} of the grid in that file: true errors of {errors} %,"
-    yield f"{', '.join(map(str, LABELS))} labels of each class, {', '.join(map(str, UNLABELED))} unlabelled rows, priors"
-    yield f"{', '.join(map(str, PRIORS))}, three shapes of scores, and a prior that is known or counted on 60 random rows."
-    yield "All intervals promise 95 %; bands promise to hold the whole curve. `lowest` is the lowest cover of a cell; among"
-    yield "many cells it lies about three standard errors (1 point at 400 draws, 2 at 100) below 95 % by chance alone."
-    yield "Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the prior taken as known:"
-    yield "Wilson's and MOVER (error, cost, recall), the bootstrap (precision, F1, average precision), DeLong's (AUC).\n"
+    yield f"{len(rows)} cells, a random sample of the {len(cells()):,} cells of the grid in that file: true errors of"
+    yield f"{errors} %, {', '.join(map(str, LABELS))} labels of each class, {', '.join(map(str, UNLABELED))} unlabelled"
+    yield f"rows, priors {', '.join(map(str, PRIORS))}, three shapes of scores, and a prior that is known or counted on"
+    yield "60 random rows. All intervals promise 95 %; bands promise to hold the whole curve. `lowest` is the lowest cover"
+    yield "of a cell; among many cells it lies three standard errors (1 point at 400 draws, 2 at 100) below 95 % by chance"
+    yield "alone. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the prior taken as"
+    yield "known: Wilson's and MOVER (error, cost, recall), the bootstrap (precision, F1, average precision), DeLong's (AUC).\n"
     yield from table(rows, "By metric", "metric", METRICS)
     for metric in METRICS:
         some = [row for row in rows if row["metric"] == metric]
@@ -266,7 +266,8 @@ def page(rows: list[dict]) -> Iterator[str]:
         yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for row in low:
         facts = " | ".join(str(row[name]) for name in KEY)
-        yield f"| {facts} | {bold(row['cover'])} | {row['truth_below']:.3f} | {row['truth_above']:.3f} | {row['draws']} |"
+        numbers = f"{bold(row['cover'])} | {row['truth_below']:.3f} | {row['truth_above']:.3f} | {row['draws']}"
+        yield f"| {facts} | {numbers} |"
 
 
 def table(rows: list[dict], title: str, name: str, values: Any) -> Iterator[str]:
