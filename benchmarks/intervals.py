@@ -243,13 +243,14 @@ def page(rows: list[dict]) -> Iterator[str]:
     errors = ", ".join(f"{100 * error:g}" for error in ERRORS)
     yield "# Cover and width of the intervals of `pnulearn.metrics`\n"
     yield "    python benchmarks/intervals.py results/rows/intervals.jsonl --seconds 600 --page results/intervals.md\n"
+    grid = [", ".join(map(str, values)) for values in (LABELS, UNLABELED, PRIORS)]
     yield f"{len(rows)} cells, a random sample of the {len(cells()):,} cells of the grid in that file: true errors of"
-    yield f"{errors} %, {', '.join(map(str, LABELS))} labels of each class, {', '.join(map(str, UNLABELED))} unlabelled"
-    yield f"rows, priors {', '.join(map(str, PRIORS))}, three shapes of scores, and a prior that is known or counted on"
-    yield "60 random rows. All intervals promise 95 %; bands promise to hold the whole curve. `lowest` is the lowest cover"
-    yield "of a cell; among many cells it lies three standard errors (1 point at 400 draws, 2 at 100) below 95 % by chance"
-    yield "alone. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the prior taken as"
-    yield "known: Wilson's and MOVER (error, cost, recall), the bootstrap (precision, F1, average precision), DeLong's (AUC).\n"
+    yield f"{errors} %, {grid[0]} labels of each class, {grid[1]} unlabelled rows, priors {grid[2]}, three shapes"
+    yield "of scores, and a prior that is known or counted on 60 random rows. All intervals promise 95 %; bands promise"
+    yield "to hold the whole curve. `lowest` is the lowest cover of a cell; among many cells it lies three standard"
+    yield "errors (1 point each at 400 draws, 2 at 100) below 95 % by chance alone. Cover below 90 % is bold. `simple` is"
+    yield "the usual interval of the labels alone, with the prior taken as known: Wilson's and MOVER (error, cost,"
+    yield "recall), the bootstrap (precision, F1, average precision), DeLong's (AUC).\n"
     yield from table(rows, "By metric", "metric", METRICS)
     for metric in METRICS:
         some = [row for row in rows if row["metric"] == metric]
