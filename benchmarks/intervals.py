@@ -248,7 +248,7 @@ def page(rows: list[dict]) -> Iterator[str]:
     yield f"{errors} %, {grid[0]} labels of each class, {grid[1]} unlabelled rows, priors {grid[2]}, three shapes"
     yield "of scores, and a prior that is known or counted on 60 random rows. All intervals promise 95 %; bands promise"
     yield "to hold the whole curve. `lowest` is the lowest cover of a cell; among many cells it lies three standard"
-    yield "errors (1 point each at 400 draws, 2 at 100) below 95 % by chance alone. Cover below 90 % is bold. `simple` is"
+    yield "errors (1 point each at 400 draws, 2 at 100) below 95 % by chance. Cover below 90 % is bold. `simple` is"
     yield "the usual interval of the labels alone, with the prior taken as known: Wilson's and MOVER (error, cost,"
     yield "recall), the bootstrap (precision, F1, average precision), DeLong's (AUC).\n"
     yield from table(rows, "By metric", "metric", METRICS)

@@ -2,10 +2,11 @@
 
     python benchmarks/verdicts.py [--tables FOLDER] [--draws 50] [--minutes 5] writes results/verdicts.md
 
-Labels are drawn by class, in another ratio than the table's, or at random. All other rows are unlabelled, and the truth is
-the model's error on them. Every fit is appended to results/rows/verdicts.jsonl with what its verdict depends on; a second
-run continues where the first stopped, and --draws 0 only judges the stored fits again, by the rules at hand.
-`--tables` names a folder with seven public tables (adult.csv, airbnb.csv, credit.xls, hotel.csv, hr.xlsx, telco.csv, titanic.csv).
+Labels are drawn by class, in another ratio than the table's, or at random. All other rows are unlabelled, and the
+truth is the model's error on them. Every fit is appended to results/rows/verdicts.jsonl with what its verdict depends
+on; a second run continues where the first stopped, and --draws 0 only judges the stored fits again, by the rules at
+hand. `--tables` names a folder with seven public tables (adult.csv, airbnb.csv, credit.xls, hotel.csv, hr.xlsx,
+telco.csv, titanic.csv).
 """
 
 from __future__ import annotations
