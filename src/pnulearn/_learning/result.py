@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import widen_for_bias
@@ -96,7 +97,7 @@ def estimate_model_risk(
     risk = held_out_risk(rows, scores[0], prior, never_validated, costs)
     if risk is None or not len(judged):
         return risk
-    changed = (np.ravel(final_scores(rows.X[judged])) > 0) != (scores[0, judged] > 0)
+    changed = (np.ravel(final_scores(_safe_indexing(rows.X, judged))) > 0) != (scores[0, judged] > 0)
     return allow_for_changes(risk, allowance * max(costs) * float(np.average(changed, weights=rows.weight[judged])))
 
 

@@ -41,14 +41,19 @@ def advise(
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
     from pnulearn.tables._evaluation import table_labels
-    from pnulearn.tables._prior import settle_prior
+    from pnulearn.tables._prior import check_table_labels, settle_prior
 
     table = open_table(file, options)
     labels = table_labels(table, label, options.pos_label, options.unlabeled)
-    belief = settle_prior(theta, table, label, labels, options.drop, options.kinds)
+    counted = labels.counts if sampling == "random" and not labels.counts.all() else None
+    belief = settle_prior(theta, table, label, labels, options.drop, options.kinds, counted=counted)
     found_negative, found_positive = map(int, labels.counts)
     sizes = found_positive, found_negative, labels.n_unlabeled
-    show_facts(facts(belief, *sizes, errors, width, sampling), json)
+    found = facts(belief, *sizes, errors, width, sampling)
+    scar = check_table_labels(table, label, labels, options)
+    if scar is not None:
+        found |= {"scar_p_value": scar.p_value, "advice": f"{found['advice']}\n{scar}"}
+    show_facts(found, json)
 
 
 def facts(

@@ -22,6 +22,7 @@ from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import BY_CLASS, RANDOM, Samples, Sampling, read_sampling
 from pnulearn.priors._bbe import BBEPrior
 from pnulearn.priors._cells import cell_prior
+from pnulearn.priors._combined import CombinedPrior
 from pnulearn.priors._dedpul import DEDPULPrior
 from pnulearn.priors._em import EMPrior
 from pnulearn.priors._energy import EnergyPrior
@@ -134,7 +135,7 @@ def _from_mapping(prior: Mapping[Any, Any], names: list[Any]) -> AnyArray:
 
 @parameters
 class AutoPrior(PriorEstimator):
-    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about its assumption.
+    """`ScorePrior` if every class has labelled rows, else `CombinedPrior` with a warning about its assumption.
 
     Two classes whose rows take few distinct values (verdicts, grades, a few categories) are compared by the shares of
     these values in P, N and U, without a model.
@@ -158,12 +159,13 @@ class AutoPrior(PriorEstimator):
             return ScorePrior(**options).estimate(X, codes, weight, n_classes)
         warnings.warn(
             "One class has no labelled rows, so the prior is estimated from the other one and U. This assumes that "
-            "no part of the missing class is distributed like the labelled one (irreducibility); otherwise the "
-            "estimate is too extreme. Label a few rows of the missing class or pass the prior as a number.",
+            "no part of the missing class is distributed like the labelled one (irreducibility); otherwise only one "
+            "end of the interval, the bound away from that class, holds. Label a few rows of the missing class, or "
+            "pass the prior as a number or a range.",
             UserWarning,
             stacklevel=3,
         )
-        return BBEPrior(**options).estimate(X, codes, weight)
+        return CombinedPrior(**options).estimate(X, codes, weight)
 
 
 # name -> (class, fixed options); the first six need every class, the others one class and U
@@ -176,6 +178,7 @@ METHODS: dict[str, tuple[type[PriorEstimator], dict[str, Any]]] = {
     "km1": (KMPrior, {"variant": 1}),
     "km2": (KMPrior, {"variant": 2}),
     "roc": (ROCPrior, {}),
+    "combined": (CombinedPrior, {}),
     "bbe": (BBEPrior, {}),
     "dedpul": (DEDPULPrior, {}),
     "pe": (PearsonPrior, {}),

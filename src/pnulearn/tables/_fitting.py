@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier, accept
+from pnulearn._estimators.learners import LEARNERS, PNU
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_moments import design_of, learn_from_moments, reading_design
 from pnulearn._learning.settings import Settings
@@ -36,6 +37,7 @@ from pnulearn.tables._model import FitRecord, Fitted, TableModel, hash_rows, ver
 from pnulearn.tables._notes import Advance, detail, note, progress
 from pnulearn.tables._options import MOST_UNLABELED, TableOptions
 from pnulearn.tables._plan import ColumnPlan, describe_columns, learn_plan
+from pnulearn.tables._prior import note_of_one_class
 from pnulearn.tables._provenance import (
     columns_without,
     find_origins,
@@ -93,6 +95,8 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
     targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
     plan = _learn_plan(table, label, options)
     rows, remarks = _chosen_rows(targets, options)
+    if options.at_random is None:
+        note_of_one_class(options.sampling, decode_labels(targets.y, pos_label=targets.positive))
     X, remarks_of_cells = plan.features(table)
     X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
@@ -105,7 +109,10 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
         counts = np.bincount(labels.codes[marked & (labels.codes >= 0)], minlength=len(labels.classes))
         classifier.set_params(prior=PriorEstimate.of_counts(counts))
         marked = None
-    classifier.fit(X, labels, None if weight is None else weight[rows], at_random=marked)
+    weight = None if weight is None else weight[rows]
+    if options.sampling == "random" and len(labels.classes) == 2 and not labels.counts.all():
+        weight = _keep_labeled_share(labels.codes, weight, sum(value is None for value in targets.y))
+    classifier.fit(X, labels, weight, at_random=marked)
     record = FitRecord(
         table.source,
         table.fingerprint,
@@ -182,6 +189,18 @@ def _chosen_rows(targets: Targets, options: TableOptions) -> tuple[AnyArray, lis
     chosen = np.random.default_rng(options.random_state).choice(unlabeled, most, replace=False)
     remark = f"Learnt from {most} of {len(unlabeled)} unlabelled rows, drawn at random (most_unlabeled=...)."
     return np.sort(np.concatenate([np.flatnonzero(~missing), chosen])), [remark]
+
+
+def _keep_labeled_share(codes: AnyArray, weight: AnyArray | None, n_unlabeled: int) -> AnyArray | None:
+    """Weights with which the labelled rows are as large a share as in the table, if unlabelled ones were left out.
+
+    The share is the least prior of a table in which some rows of one class are labelled.
+    """
+    kept = int(np.sum(codes < 0))
+    if kept == n_unlabeled:
+        return weight
+    weight = np.ones(len(codes)) if weight is None else weight
+    return np.where(codes < 0, weight, weight * kept / n_unlabeled)
 
 
 def _counts(counts: dict[Any, int]) -> dict[str, int]:
