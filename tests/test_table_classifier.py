@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from pnulearn import TableClassifier
 from pnulearn._reader.batches import Batches
 from pnulearn.cli import app, run
+from pnulearn.cli.console import show_facts
 from pnulearn.tables import TableError
 from pnulearn.tables._options import OPTIONS, TableOptions
 from tests.cli.conftest import write_customers
@@ -137,7 +138,10 @@ def plain(facts):
 
 @pytest.mark.parametrize("sampling", [None, "random"])
 def test_python_and_the_command_line_say_the_same_of_a_fit(customers, capsys, sampling):
-    found = plain(TableClassifier(sampling=sampling, kernel="linear", cv=2).fit(customers, "bought").facts())
+    facts = TableClassifier(sampling=sampling, kernel="linear", cv=2).fit(customers, "bought").facts()
+    capsys.readouterr()
+    show_facts(facts, as_json=True)  # sentences name options instead of parameters
+    found = json.loads(capsys.readouterr().out)
     more = [] if sampling is None else ["--sampling", sampling]
     said = answer(capsys, "fit", customers, "-l", "bought", "--kernel", "linear", "--folds", "2", *more)
     for facts in (found, said):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import collect_notes, note, progress
 from pnulearn.tables._options import OPTIONS, TableOptions
 from pnulearn.tables._plan import describe_columns
-from pnulearn.tables._prior import sampling_facts
+from pnulearn.tables._prior import assumed_sampling, sampling_facts
 from pnulearn.tables._verdict import percent, reach_verdict
 
 
@@ -102,7 +102,9 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         self._accept(fitted.model)
         self.fitted_: Any = fitted
         self.columns_: list[dict[str, Any]] | None = describe_columns(fitted.table, fitted.model.plan)
-        self.verdict_ = reach_verdict(fitted.model, fitted.narrow_prior())
+        estimate = fitted.model.classifier.prior_estimate_
+        assumption = assumed_sampling(fitted.sampling, estimate, fitted.codes)
+        self.verdict_ = replace(reach_verdict(fitted.model, fitted.narrow_prior()), assumption=assumption)
         self.remarks_ = notes
         return self
 

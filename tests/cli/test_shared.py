@@ -2,13 +2,17 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 
 import pytest
 import typer
+from tests.cli.conftest import write_customers
 
+from pnulearn import load
 from pnulearn.cli import app, run
+from pnulearn.cli.shared import remember
 
 COMMANDS = ["fit", "predict", "evaluate", "prior", "advise", "compare", "columns", "info"]
 FAST = ["--kernel", "linear", "--folds", "2", "--prior", "0.3"]
@@ -146,3 +150,69 @@ def test_bash_completes_commands_options_and_columns(customers, tmp_path):
     assert complete("bash", tmp_path, "co") == ["columns", "compare"]
     assert complete("bash", tmp_path, "fit", str(customers), "--label", "bo") == ["bought"]
     assert complete("bash", tmp_path, "fit", str(customers), "--as", "ci") == ["city="]
+
+
+# How labels were drawn: asked once on a terminal, said in the first line elsewhere.
+
+
+def fit_on_terminal(folder, answer):
+    """What `fit` shows on a terminal of its own, where a question is answered."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        code = "import sys; from pnulearn.cli import run; sys.exit(run(sys.argv[1:]))"
+        options = ["fit", "t.csv", "-l", "bought", "--kernel", "linear", "--folds", "2", "-m", "m.pnu"]
+        os.execv(sys.executable, [sys.executable, "-c", code, *options])
+    shown, asked = b"", False
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        shown += piece
+        if not piece:
+            break
+        if b"do not know" in shown and not asked:
+            asked = True
+            os.write(terminal, answer + b"\n")
+    assert os.waitpid(pid, 0)[1] == 0
+    return asked, " ".join(shown.decode().split())
+
+
+@pytest.mark.thorough
+def test_a_terminal_is_asked_once_how_labels_were_drawn(tmp_path):
+    write_customers(tmp_path / "t.csv")
+    asked, shown = fit_on_terminal(tmp_path, b"random")
+    assert asked
+    assert "Assumed" not in shown
+    assert (tmp_path / "pnulearn.toml").read_text() == '[fit]\nsampling = "random"\n'
+    assert load(tmp_path / "m.pnu").record.sampling == "random"
+    asked, shown = fit_on_terminal(tmp_path, b"random")
+    assert not asked
+    assert "From pnulearn.toml: sampling = random" in shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, '[fit]\nsampling = "random"\n'),
+        ('prior = "0.2"', 'prior = "0.2"\n[fit]\nsampling = "random"\n'),
+        ("[fit] # mine\nfolds = 3\n", '[fit] # mine\nsampling = "random"\nfolds = 3\n\n'),
+    ],
+)
+def test_an_answer_is_written_to_the_file_of_options(tmp_path, monkeypatch, before, after):
+    monkeypatch.chdir(tmp_path)
+    if before is not None:
+        (tmp_path / "pnulearn.toml").write_text(before)
+    remember("fit", "sampling", "random")
+    assert (tmp_path / "pnulearn.toml").read_text() == after
+
+
+def test_without_a_terminal_the_first_line_says_what_was_assumed(customers, capsys):
+    command = ["fit", str(customers), "-l", "bought", "--kernel", "linear", "--folds", "2", "-q"]
+    assert run(command) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("Assumed: labelled rows were drawn by class, which gives a prior of ")
+    assert "pass --sampling random: it would be" in first
+    assert run([*command, "--sampling", "by-class"]) == 0
+    assert "Assumed" not in capsys.readouterr().out

@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 
 from pnulearn import TableClassifier
+from pnulearn.metrics import judge_decisions
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import Table
-from pnulearn.tables._verdict import reach_verdict
+from pnulearn.tables._verdict import judge_held_out, percent, reach_verdict
 
 FAST = {"kernel": "linear", "cv": 3, "settings": {"alpha": 0.01}}
 
@@ -102,3 +103,71 @@ def test_a_saved_model_keeps_its_verdict(tmp_path):
 def test_the_error_is_that_of_the_classifier():
     fitted = TableClassifier(prior=0.3, **FAST).fit(table_of(), "y").fitted_
     assert reach_verdict(fitted.model).quality.error == fitted.model.classifier.risk_
+
+
+# What a verdict must not say.
+
+
+def judged(decisions, prior, n_labels=100, classes=("no", "yes")):
+    return judge_held_out(np.array(decisions, dtype=float), prior, None, classes, n_labels=n_labels)
+
+
+def estimated(mean, n):
+    """A prior as estimated from unlabelled rows."""
+    counted = PriorEstimate.of_counts([n * (1 - mean), n * mean])
+    return PriorEstimate(counted.value, "scores", counted.value, mass=counted.mass)
+
+
+GOOD = [[46, 4], [5, 45], [640, 360]]
+
+
+def test_a_useful_model_is_better_at_both_ends_of_a_wide_prior():
+    narrow, wide = judged(GOOD, estimated(0.4, 400)), judged(GOOD, estimated(0.4, 12))
+    assert narrow.kind == "useful"
+    assert wide.kind != "useful"
+    concern = next(one for one in wide.concerns if one.name == "depends_on_prior")
+    assert "It is perhaps no better than always answering 'no' if" in concern.what
+    ends = estimated(0.4, 12).widened(1.5).within(0.95)
+    chances = [judge_decisions(np.array(GOOD, dtype=float), PriorEstimate.known(end)).chance_better for end in ends]
+    assert min(chances) < 0.8
+
+
+def test_the_headline_has_the_ranges_of_the_prior_and_of_the_yardstick():
+    found = judged(GOOD, estimated(0.4, 400))
+    low, high = (percent(end) for end in estimated(0.4, 400).within(0.9))
+    assert f"if {low} to {high} of all rows are 'yes'; always answering 'no' errs on" in found.headline
+    assert found.headline.endswith(" %).")
+    known = judged(GOOD, PriorEstimate.known(0.4))
+    assert known.headline.endswith("always answering 'no' errs on 40 %.")
+    assert "of all rows are" not in known.headline
+
+
+def test_an_interval_that_says_nothing_is_not_known():
+    found = judged([[3, 1], [1, 3], [20, 20]], PriorEstimate.known(0.5), n_labels=8)
+    assert found.quality.error.high - found.quality.error.low > 0.3
+    assert found.kind == "not_known"
+    assert found.headline.startswith("Not known: it errs on")
+
+
+def test_a_model_that_calls_nothing_has_no_precision():
+    found = judged([[40, 0], [40, 0], [1000, 0]], PriorEstimate.known(0.2))
+    shown = {measure.name: measure.value for measure in found.measures}
+    assert (shown["precision"], shown["lift"]) == ("–", "–")
+    assert shown["recall"] != "–"
+    facts = found.facts()
+    assert facts["precision"] is None
+    assert facts["lift"] is None
+    assert facts["kind"] == "do_not_use"
+
+
+def test_a_chance_that_is_not_enough_does_not_look_as_if_it_were():
+    text = " ".join(str(one) for one in judged([[44, 16], [14, 46], [580, 420]], PriorEstimate.known(0.4)).concerns)
+    assert "95 %:" not in text.replace("with 95 % confidence", "")
+
+
+def test_the_prior_and_the_yardstick_are_one_number():
+    skewed = estimated(0.05, 30)
+    skewed = PriorEstimate(0.03, "scores", 0.03, mass=skewed.mass)
+    found = judged([[40, 2], [8, 32], [940, 60]], skewed)
+    shown = {measure.name: measure.value for measure in found.measures}
+    assert shown["yardstick"] == shown["prior"] == "3.0 %"

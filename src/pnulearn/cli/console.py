@@ -34,7 +34,15 @@ COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
 FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
 GROUPED = ("by", "groups", "verdict")  # keys of facts that are printed as sentences and a table
-PROSE = {"headline", "advice", "what", "do", "prior_advice", "remarks"}  # keys of facts that hold sentences
+PROSE = {
+    "headline",
+    "advice",
+    "assumption",
+    "what",
+    "do",
+    "prior_advice",
+    "remarks",
+}  # keys of facts that hold sentences
 # Values that are typed differently on the command line: a range, a list of one item, a quoted word, or any (...).
 VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)"|(?P<any>\.{3}))?'
 
@@ -57,6 +65,12 @@ def set_loudness(loudness: Loudness) -> None:
 
 def is_verbose() -> bool:
     return _loudness.get() is Loudness.verbose
+
+
+def can_ask(json: bool) -> bool:
+    """Whether a person sits at the terminal and wants to be asked."""
+    asked = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return asked and not json and _loudness.get() is not Loudness.quiet
 
 
 def how_verbose() -> int:
@@ -279,6 +293,8 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
     from rich.text import Text
 
     console, wrapped = Console(), sys.stdout.isatty()
+    if verdict.assumption:
+        console.print(Text(visible(in_options(verdict.assumption))), soft_wrap=not wrapped)
     show_lines(verdict.headline, filter(None, (verdict.advice, *more_concerns(verdict))))
     table = Table(show_header=False, box=None, pad_edge=False)
     for place in range(4):

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import is_verbose, learnt_from, remark, remarks, show_facts, show_verdict
-from pnulearn.cli.options import File, Json, Label, Overwrite, refuse_outputs
+from pnulearn.cli.console import can_ask, is_verbose, learnt_from, remark, remarks, show_facts, show_verdict
+from pnulearn.cli.options import File, Json, Label, Overwrite, open_data, read_sampling, refuse_outputs
+from pnulearn.cli.shared import remember
 from pnulearn.tables._options import TableOptions
 
 if TYPE_CHECKING:
     from pnulearn import TableClassifier
 
+QUESTION = (
+    "Were the labelled rows drawn at random from all rows? Then their share of positives says how many there are; "
+    "it does not if rows of either class were looked for."
+)
 MOST_LEFT_OUT = 3  # columns that are reported one by one
 
 
@@ -31,9 +36,12 @@ def fit(
 ) -> None:
     """Fit a classifier to FILE, whose label column is partly empty."""
     refuse_outputs({"--model": (model, "a model"), "--report": (report, "a report")}, overwrite, file=file)
+    data: Any = file
+    if options.sampling is None and options.at_random is None and can_ask(json):
+        data, options = _ask_sampling(file, label, options)
     from pnulearn import TableClassifier
 
-    found = TableClassifier(**asdict(options)).fit(file, label, command=shlex.join(["pnulearn", *sys.argv[1:]]))
+    found = TableClassifier(**asdict(options)).fit(data, label, command=shlex.join(["pnulearn", *sys.argv[1:]]))
     _tell_left_out(found.model_.plan.unusable)
     if model is not None:
         found.save(model, overwrite=overwrite)
@@ -42,6 +50,27 @@ def fit(
     _show(found, model, report, json)
     if model is None:
         remark("The model was not saved: pass --model FILE to keep it.")
+
+
+def _ask_sampling(file: list[str], label: str, options: TableOptions) -> tuple[Any, TableOptions]:
+    """The table, and the options with the user's answer to how labels were drawn, if the prior depends on it.
+
+    An answer is written to pnulearn.toml, so that it is asked once.
+    """
+    from pnulearn.tables._provenance import export_names
+
+    data = open_data(file, options)
+    names = data.head().names if hasattr(data, "head") else data.names
+    if isinstance(options.prior, float | tuple) or set(export_names(label)) <= set(names):
+        return data, options
+    print(QUESTION, file=sys.stderr)
+    answer = typer.prompt("random, by-class, or Enter if you do not know", default="", show_default=False, err=True)
+    if not answer.strip():
+        return data, options
+    sampling: Any = read_sampling(answer.strip())
+    path = remember("fit", "sampling", sampling.replace("_", "-"))
+    remark(f"The answer is in {path} for the next time.")
+    return data, replace(options, sampling=sampling)
 
 
 def _show(found: TableClassifier, model: Path | None, report: Path | None, json: bool) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import wraps
@@ -21,6 +23,7 @@ from pnulearn.cli.options import option_parameters, read_options
 
 NAME = "pnulearn.toml"
 NOT_HERE = frozenset({"config", "help"})
+_used: ContextVar[Path | None] = ContextVar("used", default=None)  # the file of options of this run
 
 
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -41,6 +44,22 @@ def tell_config(context: typer.Context, path: Path | None) -> None:
     options = {name: option for option, name in _known(context.command).items()}
     if taken:
         remark(f"From {path}: {', '.join(f'{options[name]} = {context.params[name]}' for name in taken)}.")
+
+
+def remember(command: str, name: str, value: str) -> Path:
+    """Write an option of a command to the file of options in use, or to a new one in this folder; returns its path."""
+    from pnulearn._files.writing import write_atomically
+
+    path = _used.get() or Path(NAME)
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    head, line = f"[{command}]\n", f'{name} = "{value}"\n'
+    if command in tomllib.loads(text):
+        text = re.sub(rf"(?m)^\[\s*{command}\s*\]\s*?(#.*)?\n", lambda found: found[0] + line, f"{text}\n", count=1)
+    else:
+        text += ("\n" if text and not text.endswith("\n") else "") + head + line
+    if tomllib.loads(text).get(command, {}).get(name) == value:
+        write_atomically(path, lambda file: file.write(text.encode()))
+    return path
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -142,6 +161,7 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         if quiet and verbose:
             raise typer.BadParameter("--quiet and --verbose contradict each other.")
         set_loudness(Loudness.quiet if quiet else Loudness.verbose if verbose else Loudness.normal)
+        _used.set(config)
         tell_config(context, config)
         if "labels" in arguments:
             arguments["sampling"] = _merge_sampling(arguments["sampling"], arguments.pop("labels"))

@@ -70,7 +70,7 @@ def fit_model(data: Table | Batches, label: str, options: TableOptions, command:
         detail(f"{head.source} has {head.n_rows} rows and {len(head.names)} columns.")
         with progress(f"Learning from {head.n_rows} rows ...", is_long=False):
             fitted = _fit_table(head, label, options)
-    record = replace(fitted.model.record, command=command)
+    record = replace(fitted.model.record, command=command, sampling=options.sampling)
     note(remark for remark in record.remarks if remark not in head.remarks or head is not fitted.table)
     record = replace(record, remarks=[str(remark) for remark in record.remarks])
     return replace(fitted, model=replace(fitted.model, record=record), sampling=options.sampling)

@@ -44,6 +44,7 @@ class FitRecord:
     command: str = ""
     remarks: list[str] = field(default_factory=list)
     giveaways: dict[str, float] = field(default_factory=dict)
+    sampling: str | None = None  # how labels were drawn, if that was said
     labeled_rows: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # `hash_rows`, distinct ones
 
 
@@ -135,6 +136,7 @@ class TableModel:
             "positive": self.classes[1] if len(self.classes) == 2 else None,
             "columns": {kind: [name for name, k in plan.kinds.items() if k == kind] for kind in plan.kinds.values()},
             "left_out": {name: reason for name, reason in plan.left_out.items() if name != self.label} or None,
+            "sampling": record.sampling,
             "prior": classifier.prior_,
             "prior_interval": None if interval is None else list(interval),
             "prior_doubt": classifier.prior_doubt_,

@@ -17,6 +17,7 @@ from pnulearn.tables._notes import note
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt, learn_plan
 from pnulearn.tables._provenance import columns_without, find_origins, read_marks, read_weights
+from pnulearn.tables._verdict import percent
 
 WORDS = {"random": "random", "by_class": "chosen"}  # values in JSON
 FAR_APART = 5.0  # standard errors between the estimates from labels and from unlabelled rows that exclude random labels
@@ -44,6 +45,7 @@ def estimate_table_prior(table: Table, label: str, labels: Labels, options: Tabl
         "method": estimate.method,
         "positive": str(labels.classes[1]),
     }
+    note(filter(None, [assumed_sampling(drawn, estimate, labels.codes)]))
     return facts | sampling_facts(drawn, estimate, labels.codes)
 
 
@@ -117,21 +119,37 @@ def sampling_facts(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) 
     """
     if drawn is not None:
         return {"labels": WORDS[drawn]}
-    counts = _count_classes(codes)
-    if estimate.mass is None or min(counts) == 0:
+    if not _matters(estimate, codes):
         return {}
     assumed = {"labels": f"{WORDS['by_class']} (assumed)"}
-    counted = PriorEstimate.of_counts(counts)
-    if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
-        return assumed
-    other = combine_evidence([counted], [estimate])
-    note(
-        [
-            f'Labelled rows are assumed to be drawn by class (sampling="by_class"), which gives a prior of '
-            f'{_words(estimate)}. If they were drawn at random, pass sampling="random": it would be {_words(other)}.'
-        ]
+    other = _if_random(estimate, codes)
+    return assumed | (
+        {} if other is None else {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}
     )
-    return assumed | {"if_random": {"prior": other.value, "interval": [other.low, other.high]}}
+
+
+def assumed_sampling(drawn: str | None, estimate: PriorEstimate, codes: AnyArray) -> str:
+    """A sentence about what was assumed of the sampling of labels and what it would change; empty if it was given."""
+    if drawn is not None or not _matters(estimate, codes):
+        return ""
+    other = _if_random(estimate, codes)
+    would = "the prior would come from them" if other is None else f"it would be {_words(other)}"
+    return (
+        f"Assumed: labelled rows were drawn by class, which gives a prior of {_words(estimate)}. If they were drawn at "
+        f'random, pass sampling="random": {would}.'
+    )
+
+
+def _matters(estimate: PriorEstimate, codes: AnyArray) -> bool:
+    return estimate.mass is not None and min(_count_classes(codes)) > 0
+
+
+def _if_random(estimate: PriorEstimate, codes: AnyArray) -> PriorEstimate | None:
+    """The prior if labels were drawn at random; None if it is too far from that of the unlabelled rows for that."""
+    counted = PriorEstimate.of_counts(_count_classes(codes))
+    if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
+        return None
+    return combine_evidence([counted], [estimate])
 
 
 def _estimate(
@@ -162,4 +180,4 @@ def _count_classes(codes: AnyArray) -> AnyArray:
 
 
 def _words(estimate: PriorEstimate) -> str:
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+    return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
