@@ -18,7 +18,7 @@ from pnulearn._html import show_facts
 from pnulearn._intervals.closed_forms import ratio_z
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import read_features, read_weights
-from pnulearn._problem.labels import decode_labels, refuse_more_than_two
+from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_width, read_error_rates
 from pnulearn.metrics._population import read_population
@@ -364,7 +364,7 @@ class ScarCheck:
 
 def check_scar(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | Labels,
     *,
     prior: Any,
     sampling: Sampling = "by_class",

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtri
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 
 from pnulearn._intervals.closed_forms import (
     borrowed_variance,
     cluster_design_effect,
     delong_covariance,
     dkw_half_width,
+    effective_counts,
     effective_jeffreys_interval,
     effective_size,
     jeffreys_distances,
@@ -200,6 +201,32 @@ def test_the_design_effect_of_clusters_gives_intervals_that_cover():
 
     assert 0.93 < cover(lambda x: interval(x, True), 0.325, draw) < 0.97
     assert cover(lambda x: interval(x, False), 0.325, draw) < 0.85
+
+
+def test_counts_of_weighted_and_grouped_random_rows_give_intervals_that_cover():
+    """Jeffreys' intervals of a share of .3 from 200 rows: positive ones drawn thrice as often, or groups of five."""
+    rng, held = np.random.default_rng(0), {"weights": [], "groups": [], "neither": []}
+    group = np.repeat(np.arange(40), 5)
+    for _ in range(400):
+        often = rng.random(200) < 0.3 * 3 / (0.3 * 3 + 0.7)
+        together = (rng.random(200) < np.repeat(rng.choice([0.05, 0.55], 40), 5)).astype(int)
+        counts = {
+            "weights": effective_counts(often.astype(int), np.where(often, 1 / 3, 1.0), 2),
+            "groups": effective_counts(together, np.ones(200), 2, group),
+            "neither": effective_counts(together, np.ones(200), 2),
+        }
+        for name, (negative, positive) in counts.items():
+            low, high = beta.ppf([0.025, 0.975], positive + 0.5, negative + 0.5)
+            held[name].append(low <= 0.3 <= high)
+    assert np.mean(held["weights"]) > 0.92
+    assert np.mean(held["groups"]) > 0.91
+    assert np.mean(held["neither"]) < 0.88
+
+
+def test_counts_do_not_depend_on_a_constant_factor_of_the_weights_and_sum_to_the_rows_without_weights():
+    codes, weight = np.repeat([0, 1, 2], [5, 3, 2]), np.linspace(1, 2, 10)
+    assert_allclose(effective_counts(codes, 100 * weight, 3), effective_counts(codes, weight, 3))
+    assert_allclose(effective_counts(codes, np.full(10, 7.0), 3), [5, 3, 2])
 
 
 def test_delongs_variance_is_that_of_the_auc_over_samples():

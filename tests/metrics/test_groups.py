@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 from pnulearn import LabeledOnly, PNUClassifier, PNUStratifiedGroupKFold, PNUStratifiedKFold, make_pnu_scorer, pnu_risk
+from pnulearn._problem.samples import Samples
 from pnulearn.metrics import pnu_auc, pnu_average_precision, pnu_best_threshold, pnu_recall, pnu_roc_curve
+from pnulearn.priors import PriorEstimate
 
 
 def draw(rng, n_groups=20, size=5, prior=0.4):
@@ -98,3 +101,23 @@ def test_other_metrics_count_groups_or_say_that_they_do_not():
             curve(y, score, prior=0.5, groups=group)
     with pytest.raises(TypeError, match="groups"):
         pnu_auc(y, score, prior=0.5, groups=group)
+
+
+def test_a_prior_counted_on_random_labels_allows_for_weights_and_groups():
+    """Weights times a constant change nothing; groups of equal rows count once; design weights correct the shares."""
+    y = np.concatenate([np.repeat([1.0, 0.0], [20, 40]), np.full(100, np.nan)])
+    score = np.random.default_rng(0).normal(size=160) + np.nan_to_num(y, nan=0.3)
+    plain, scaled = (pnu_risk(y, score, sampling="random", sample_weight=w) for w in (None, np.full(160, 100.0)))
+    assert_allclose([scaled.value, scaled.low, scaled.high], [plain.value, plain.low, plain.high])
+    codes, priors = np.where(np.isnan(y), -1, y).astype(int), {}
+    for name, weight, groups in (
+        ("plain", np.ones(160), None),
+        ("scaled", np.full(160, 100.0), None),
+        ("grouped", np.ones(160), np.arange(160) // 10),
+        ("design", np.where(y == 1, 0.2, 1.0), None),
+    ):
+        counts = Samples(score[:, None], codes, weight, 2, "random", groups=groups).random_counts
+        priors[name] = PriorEstimate.of_counts(counts)
+    assert_allclose(priors["scaled"].sd, priors["plain"].sd)
+    assert priors["grouped"].sd > 2 * priors["plain"].sd
+    assert_allclose(priors["design"].value, 4 / 44, atol=0.02)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted, advise, pnu_risk
@@ -37,7 +37,11 @@ def test_labels_drawn_at_random_are_counted_by_class(sampling, at_random, expect
     samples = Samples(None, CODES, WEIGHT, sampling=sampling, at_random=at_random)
     assert_array_equal(samples.counts, [82, 9])
     found = samples.random_counts
-    assert (found is None) if expected is None else found.tolist() == expected
+    if expected is None:
+        assert found is None
+    else:  # weighted shares of fewer rows than there are, because the weights are very unequal
+        assert_allclose(found / found.sum(), np.array(expected) / sum(expected))
+        assert 1 < found.sum() < 5
 
 
 OLDER = {"single_set": "random", "case_control": "by_class"}

@@ -87,8 +87,9 @@ class PNUClassifier(PartiallyLabeledClassifier):
     sampling
         how labelled rows were drawn. "random": at random from the population; all rows then represent it, and the
         class counts of the labels estimate the prior. "by_class": by class, or unknown; only the unlabelled rows then
-        represent the population. The literature calls these single training set and case-control; "single_set" and
-        "case_control" are accepted, too.
+        represent the population. With labels of one class alone, "random" means that some rows of this class are
+        labelled, so that the unlabelled rows lack them. The literature calls these single training set and
+        case-control; "single_set" and "case_control" are accepted, too.
     unlabeled
         the value in y that marks unlabelled rows; missing values always do.
     pos_label

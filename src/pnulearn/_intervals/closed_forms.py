@@ -362,6 +362,43 @@ def cluster_design_effect(values: AnyArray, share: AnyArray, group: AnyArray) ->
     return max(float(together @ together) / alone * n_groups / (n_groups - 1), 1.0)
 
 
+def effective_counts(codes: AnyArray, weight: AnyArray, n_classes: int, group: AnyArray | None = None) -> AnyArray:
+    """Class counts of weighted or grouped random rows: their weighted shares times the effective sample size.
+
+    Parameters
+    ----------
+    codes : array of int (rows,)
+        Class of every row, from 0 on.
+    weight : array (rows,)
+        Weights of the rows, 1 / probability for rows drawn with unequal probabilities; only proportions matter.
+    n_classes : int
+        Number of classes.
+    group : array (rows,), optional
+        Group of every row, if rows of one group may be correlated.
+
+    Notes
+    -----
+    The size is the smallest over the classes of `effective_size` divided by `cluster_design_effect`.
+
+    Examples
+    --------
+    >>> effective_counts(np.array([0, 0, 1, 1]), np.array([7.0, 7.0, 7.0, 7.0]), 2).tolist()
+    [2.0, 2.0]
+    >>> effective_counts(np.array([0, 0, 1, 1]), np.ones(4), 2, np.array([0, 0, 1, 1])).tolist()  # two groups
+    [0.5, 0.5]
+    """
+    kept = weight > 0
+    codes, weight = codes[kept], weight[kept]
+    if not len(codes):
+        return np.zeros(n_classes)
+    share, sizes = weight / weight.sum(), []
+    for code in np.unique(codes):
+        mine = (codes == code).astype(float)
+        effect = 1.0 if group is None else cluster_design_effect(mine, share, group[kept])
+        sizes.append(effective_size(mine, share) / effect)
+    return np.bincount(codes, weights=share, minlength=n_classes) * min(sizes)
+
+
 def delong_covariance(wins: Sequence[AnyArray], pseudo_rows: float) -> AnyArray:
     """DeLong's covariance (3, 3) of the shares of pairs (P, N), (P, U) and (U, N) whose first row scores higher.
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
 from pnulearn._arrays import AnyArray, FloatArray
 from pnulearn._intervals.closed_forms import ClassPrior, tail_levels
@@ -102,25 +101,6 @@ def percentile_interval(draws: AnyArray, confidence: float) -> tuple[AnyArray, A
     return np.minimum(low, draws[0]), np.maximum(high, draws[0])
 
 
-def recentered_interval(draws: FloatArray, confidence: float) -> tuple[float, float]:
-    """Percentile interval of a quantity in [0, 1], corrected for half of the draws' bias on the logit scale.
-
-    Notes
-    -----
-    Pseudo-observations at both ends of the scores bias draws of areas downwards; half of this bias is removed. Coverage
-    of 95 % intervals of average precision on phoneme: .96 (known prior) and .97 (estimated prior). With the full
-    correction: .93 and .94, and .90 with five labels per class. Assumes a bias that is constant on the logit scale.
-
-    References
-    ----------
-    Efron (1987), Better bootstrap confidence intervals. JASA 82, for the full correction.
-    """
-    inside = logit(np.clip(draws, 1e-4, 1 - 1e-4))
-    drawn = expit(inside[1:] + (inside[0] - np.median(inside[1:])) / 2)
-    low, high = np.quantile(drawn, tail_levels(confidence)).tolist()
-    return min(low, float(draws[0])), max(high, float(draws[0]))
-
-
 def rank_envelope(draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
     """Simultaneous band that contains a share `confidence` of whole curves (draws, points), by pointwise ranks.
 
@@ -191,13 +171,15 @@ def least_cost_set(cost: FloatArray, confidence: float) -> AnyArray:
 class ScoreDraws:
     """FNR and FPR, (1 + draws, thresholds), if rows with a score above a threshold are predicted positive.
 
-    Each draw has its own prior. Thresholds increase; the first is below every score, the last at or above.
+    Each draw has its own prior. Thresholds increase; the first is below every score, the last at or above. `perfect`
+    says whether every labelled positive row scores above every labelled negative one.
     """
 
     thresholds: FloatArray
     fnr: FloatArray
     fpr: FloatArray
     prior: FloatArray
+    perfect: bool = False
 
     @property
     def recall(self) -> FloatArray:
@@ -236,10 +218,12 @@ def draw_scores(
 
     Notes
     -----
-    Bayesian bootstrap with half a row beyond either end, so that the share of rows above any one threshold has
-    Jeffreys' posterior. P, N and U are drawn separately. P and N are then adjusted, in proportion to their variances,
-    so that U is their mixture (generalised least squares). This corresponds to the optimal PNU mix at each threshold.
-    A class without labelled rows is what U leaves over: (U − θ P) / (1 − θ), made monotone. Assumes independent rows.
+    Bayesian bootstrap with one row beyond one end, by the toss of a coin for every draw and sample: the share of rows
+    above any one threshold has the two Beta distributions whose quantiles are the ends of Clopper and Pearson's
+    interval, mixed half and half. P, N and U are drawn separately. P and N are then adjusted, in proportion to their
+    variances, so that U is their mixture (generalised least squares). This corresponds to the optimal PNU mix at each
+    threshold. A class without labelled rows is what U leaves over: (U − θ P) / (1 − θ), made monotone. Assumes
+    independent rows.
     """
     if sum(len(group) > 0 for group in scores) < 2:
         raise ValueError("Curves need two of positive, negative and unlabelled rows, in at least one labelled class.")
@@ -253,7 +237,8 @@ def draw_scores(
         positive, negative = _agree(below, counts, theta[:, None]) if len(scores[2]) else (below[0], below[1])
     else:
         positive, negative = _complete(below, theta[:, None], missing=1 if len(scores[0]) else 0)
-    return ScoreDraws(cuts, positive, 1 - negative, theta)
+    both = bool(len(scores[0]) and len(scores[1]))
+    return ScoreDraws(cuts, positive, 1 - negative, theta, both and bool(scores[0].min() > scores[1].max()))
 
 
 def draw_bins(
@@ -307,9 +292,9 @@ def _count(scores: AnyArray, weight: AnyArray, thresholds: AnyArray) -> FloatArr
 
 def _cumulate(count: FloatArray, rng: np.random.Generator, pseudo_rows: FloatArray | float) -> FloatArray:
     """Share of the sample at or below each threshold, (1 + draws, thresholds)."""
-    ends = np.zeros(len(count))
-    ends[[0, -1]] = JEFFREYS
-    drawn = np.cumsum(rng.standard_gamma(count + pseudo_rows + ends, size=(N_SCORE_DRAWS, len(count))), axis=1)
+    rows = np.repeat((count + pseudo_rows)[None], N_SCORE_DRAWS, axis=0)
+    rows[np.arange(N_SCORE_DRAWS), np.where(rng.random(N_SCORE_DRAWS) < 0.5, 0, -1)] += 1
+    drawn = np.cumsum(rng.standard_gamma(rows), axis=1)
     seen = np.cumsum(count) / max(count.sum(), 1e-300)
     return np.vstack([seen[:-1], drawn[:, :-1] / drawn[:, -1:]])
 
@@ -334,12 +319,18 @@ def _complete(below: Sequence[FloatArray], prior: FloatArray, missing: int) -> t
 
 
 def _adjust(shares: Sequence[FloatArray], sizes: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Adjust P and N so that U is their mixture, in proportion to variances from Laplace's estimates of row 0."""
-    smoothed = [(size * part[0] + 1) / (size + 2) for size, part in zip(sizes, shares, strict=True)]
-    variance = [rate * (1 - rate) / size for rate, size in zip(smoothed, sizes, strict=True)]
+    """Adjust P and N so that U is their mixture, in proportion to their variances.
+
+    Each draw has the variance p (1 − p) / n of its own shares; the estimate in row 0 has that of Laplace's shares.
+    """
+    variance = []
+    for size, part in zip(sizes, shares, strict=True):
+        rate = np.vstack([(size * part[:1] + 1) / (size + 2), part[1:]])
+        variance.append(rate * (1 - rate) / size)
     gap = shares[2] - prior * shares[0] - (1 - prior) * shares[1]
     total = prior**2 * variance[0] + (1 - prior) ** 2 * variance[1] + variance[2]
-    return shares[0] + prior * variance[0] / total * gap, shares[1] + (1 - prior) * variance[1] / total * gap
+    gap = np.where(total > 0, gap / np.where(total > 0, total, 1.0), 0.0)
+    return shares[0] + prior * variance[0] * gap, shares[1] + (1 - prior) * variance[1] * gap
 
 
 def draw_confusion(table: FloatArray, prior: ClassPrior) -> FloatArray:

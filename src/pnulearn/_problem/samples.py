@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import effective_counts
 from pnulearn._problem.labels import UNLABELED
 
 Sampling = Literal["by_class", "random"]
@@ -78,14 +79,14 @@ class Samples:
 
     @property
     def random_counts(self) -> AnyArray | None:
-        """Total weight of each class among labelled rows drawn at random from the population, or None."""
+        """Effective number of each class among labelled rows drawn at random from the population, or None."""
         if self.sampling == RANDOM:
-            return self.counts
+            return self._count_effectively(self.labeled)
         if self.at_random is None or not self.at_random.any():
             return None
         if self.n_classes == 2 and np.count_nonzero(self.counts) < 2:
             return None  # labels of one class do not say how common it is
-        return self._count(np.flatnonzero(self.at_random & (self.codes != UNLABELED)))
+        return self._count_effectively(np.flatnonzero(self.at_random & (self.codes != UNLABELED)))
 
     def take(self, rows: AnyArray) -> Samples:
         """The problem restricted to some of its rows."""
@@ -94,6 +95,10 @@ class Samples:
         return Samples(
             self.X[rows], self.codes[rows], self.weight[rows], self.n_classes, self.sampling, at_random, groups
         )
+
+    def _count_effectively(self, rows: AnyArray) -> AnyArray:
+        groups = None if self.groups is None else self.groups[rows]
+        return effective_counts(self.codes[rows], self.weight[rows], self.n_classes, groups)
 
     def _count(self, rows: AnyArray) -> AnyArray:
         return np.bincount(self.codes[rows], weights=self.weight[rows], minlength=self.n_classes)

@@ -26,7 +26,7 @@ from pnulearn._intervals.posterior_draws import (
     draw_scores,
     least_cost_set,
     mean_distance_interval,
-    recentered_interval,
+    percentile_interval,
 )
 from pnulearn._intervals.posterior_grids import N_PRIORS
 from pnulearn._numbers import read_count
@@ -126,7 +126,7 @@ def pnu_roc_curve(
     curves = np.array([np.interp(GRID, fpr, recall) for fpr, recall in pairs])
     middle = (draws.recall[:, 1:] + draws.recall[:, :-1]) / 2
     areas = np.sum(-np.diff(draws.fpr, axis=1) * middle, axis=1)
-    return _curve("ROC", GRID, curves, _estimate_area(areas, confidence), confidence)
+    return _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence)
 
 
 def pnu_precision_recall_curve(
@@ -153,7 +153,8 @@ def pnu_precision_recall_curve(
     precision, recall = draws.precision[:, ::-1], draws.recall[:, ::-1]
     place = [np.minimum(np.searchsorted(r, grid - 1e-12), len(r) - 1) for r in recall]
     curves = np.array([p[k] for p, k in zip(precision, place, strict=True)])
-    return _curve("precision-recall", grid, curves, _estimate_area(_average_precision(draws), confidence), confidence)
+    area = _estimate_area(_average_precision(draws), draws, confidence)
+    return _curve("precision-recall", grid, curves, area, confidence)
 
 
 def pnu_average_precision(
@@ -175,7 +176,8 @@ def pnu_average_precision(
     **options : object
         sampling, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
-    return _estimate_area(_average_precision(_draws(y_true, y_score, prior, **options)), confidence)
+    draws = _draws(y_true, y_score, prior, **options)
+    return _estimate_area(_average_precision(draws), draws, confidence)
 
 
 def pnu_reliability(
@@ -295,12 +297,16 @@ def _average_precision(draws: ScoreDraws) -> FloatArray:
     return np.sum(np.diff(recall, axis=1, prepend=0.0) * precision, axis=1)
 
 
-def _estimate_area(areas: FloatArray, confidence: float) -> Estimate:
-    """Estimate and interval of an area, from an array that holds the estimate first and then the draws."""
+def _estimate_area(areas: FloatArray, draws: ScoreDraws, confidence: float) -> Estimate:
+    """Estimate and interval of an area, from an array that holds the estimate first and then the draws.
+
+    The upper end is 1 if every labelled positive row scores above every negative one.
+    """
     read_share(confidence, "confidence")
     areas = np.clip(areas, 0, 1)
-    low, high = recentered_interval(areas, confidence)
-    return Estimate(float(areas[0]), float(areas[1:].std()), low, high, confidence=confidence)
+    low, high = map(float, percentile_interval(areas, confidence))
+    most = 1.0 if draws.perfect else high
+    return Estimate(float(areas[0]), float(areas[1:].std()), low, most, confidence=confidence)
 
 
 def _curve(name: str, x: FloatArray, curves: FloatArray, area: Estimate, confidence: float) -> Curve:

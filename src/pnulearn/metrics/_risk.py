@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import mixture_z, mover, prior_distances, skewed_t_distances
+from pnulearn._intervals.closed_forms import effective_counts, mixture_z, mover, prior_distances, skewed_t_distances
 from pnulearn._intervals.posterior_grids import error_posterior
 from pnulearn._intervals.score_tests import cost_interval
 from pnulearn._problem.alignment import refuse_misaligned
@@ -132,7 +132,7 @@ def pnu_risk(
         population = read_population(prior, sampling, rows, y_scores)
         samples = loss_samples(scores, loss, rows.weights, apart)
         return one_sample_risk(population, samples, as_loss(loss), confidence, read_costs(costs))
-    class_prior, costs = _settle_prior(prior, sampling, rows), read_costs(costs)
+    class_prior, costs = _settle_prior(prior, sampling, rows, apart), read_costs(costs)
     _warn_of_contradicted_prior(scores, rows.weights, class_prior)
     plain = estimate_risk(
         scores,
@@ -155,7 +155,9 @@ def pnu_risk(
     return estimate_with_second_model(plain, samples, take_opinions(opinions, rows.rows), class_prior, kind, costs)
 
 
-def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEstimate:
+def _settle_prior(
+    prior: Any, sampling: Sampling, rows: ScoredRows, apart: Sequence[AnyArray] | None = None
+) -> PriorEstimate:
     """The given class prior, combined with the class counts if labels were drawn at random."""
     by_class = read_sampling(sampling) == "by_class"
     if prior is None and by_class:
@@ -169,8 +171,9 @@ def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEsti
         )
     if by_class:
         return read_prior(prior)
-    positive, negative, _ = rows.rows
-    counted = PriorEstimate.of_counts([len(negative), len(positive)])
+    codes, weight = np.repeat([0, 1], [len(rows.rows[1]), len(rows.rows[0])]), rows.weights
+    together = None if apart is None else np.concatenate([apart[1], apart[0]])
+    counted = PriorEstimate.of_counts(effective_counts(codes, np.concatenate([weight[1], weight[0]]), 2, together))
     if prior is None:
         return counted
     given = read_prior(prior)

@@ -17,6 +17,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import distribution_mass
 from pnulearn._parameters import parameters
 from pnulearn._problem.alignment import refuse_misaligned
+from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_features, read_weights
 from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import BY_CLASS, RANDOM, Samples, Sampling, read_sampling
@@ -193,6 +194,7 @@ def estimate_prior(
     method: str | PriorEstimator | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     sampling: Sampling = BY_CLASS,
     unlabeled: Any = None,
     pos_label: Any = None,
@@ -215,6 +217,9 @@ def estimate_prior(
         Name of a method, or an estimator from `pnulearn.priors`.
     sample_weight : array (rows,), optional
         Weights of the rows; one each by default.
+    groups : array (rows,), optional
+        Group of every row, if rows of one group may be correlated; only with sampling="random", where labels are
+        counted.
     sampling : "by_class" or "random"
         "by_class": labelled rows were drawn by class, and the unlabelled rows represent the population. "random": all
         rows do. Labels of both classes then count as random ones; labels of one class alone are a part of the class,
@@ -241,12 +246,15 @@ def estimate_prior(
     common = {"unlabeled": unlabeled, "pos_label": pos_label, "confidence": confidence, "random_state": random_state}
     estimator = prior_estimator(method, **common, **options)
     if read_sampling(sampling) == BY_CLASS:
+        if groups is not None:
+            raise ValueError("groups= counts labels drawn at random: pass sampling='random' too, or leave groups out.")
         return estimator.fit(X, y, sample_weight).estimate_
-    refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
+    refuse_misaligned(X=X, y=y, sample_weight=sample_weight, groups=groups)
     X, labels = read_features(estimator, X, reset=True), decode_labels(y, unlabeled, pos_label)
     check_consistent_length(X, labels.codes)
     weight = read_weights(sample_weight, X.shape[0])
-    samples = Samples(X, labels.codes, weight, len(labels.classes), RANDOM)
+    apart = None if groups is None else read_groups(groups, X.shape[0])
+    samples = Samples(X, labels.codes, weight, len(labels.classes), RANDOM, groups=apart)
     found = resolve_prior(
         estimator,
         X,
@@ -254,7 +262,7 @@ def estimate_prior(
         weight,
         classes=labels.classes,
         random_state=random_state,
-        random_counts=samples.counts,
+        random_counts=samples.random_counts,
     )
     return found.with_confidence(confidence)
 

@@ -11,7 +11,7 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import ContradictedPrior, DecisionRates, mass_quantiles
 from pnulearn._machine import one_blas_thread
 from pnulearn._problem.labels import Labels
-from pnulearn._problem.samples import BY_CLASS, RANDOM
+from pnulearn._problem.samples import BY_CLASS, RANDOM, read_sampling
 from pnulearn.advice import Advice, ScarCheck, advise, check_scar
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import count_decisions, judge_decisions
@@ -214,7 +214,7 @@ def _investigate(fitted: Fitted, verdict: Verdict | None) -> Findings:
 
 def _check_labels(fitted: Fitted, counts: list[int]) -> ScarCheck | None:
     """Whether labels of one class can be a fair sample of it; None if the prior is not known from elsewhere."""
-    classifier, sampling = fitted.model.classifier, fitted.sampling or BY_CLASS
+    classifier, sampling = fitted.model.classifier, read_sampling(fitted.sampling or BY_CLASS)
     given = getattr(classifier, "prior", None)
     if len(classifier.classes_) > 2 or min(counts[:2]) or min(max(counts[:2]), counts[2]) < 2:
         return None

@@ -61,7 +61,20 @@ NAMES = {"np": np, "pd": pd, "stats": stats, "X": X, "Y": Y, "priors": priors, "
 }
 COUNTS = {"n_positive": 10, "n_negative": 10, "n_unlabeled": 100}
 SIZED = {"prior": 0.4, "n_positive": 10.0, "n_negative": 10.0, "n_unlabeled": 100.0}
-QUICK_PRIORS = ("scores", "energy", "kernel_mean", "em", "km1", "roc", "bbe", "dedpul", "pe", "penl1", "tice")
+QUICK_PRIORS = (
+    "scores",
+    "energy",
+    "kernel_mean",
+    "em",
+    "km1",
+    "roc",
+    "combined",
+    "bbe",
+    "dedpul",
+    "pe",
+    "penl1",
+    "tice",
+)
 
 
 def _scores(classifier: Any) -> Any:
