@@ -185,15 +185,16 @@ def report(rows: list[dict[str, Any]]) -> str:
         "# The verdict of `pnulearn fit`, compared with the truth",
         "",
         f"{len(judged)} fits to {len(names)} tables ({', '.join(names)}): {N_ROWS:,} rows of each at most, of which "
-        "40, 100 or 200 have a label, drawn at random (and said to be), or by class in another ratio than the table's (50, "
-        "30 or 70 % positives), with nothing said. The truth is the error on all rows without a label; the yardstick "
-        f"always answers the larger class. {len(failed)} draws had labels of one class only and were left out. "
+        "40, 100 or 200 have a label, drawn at random (and said to be), or by class in another ratio than the table's "
+        "(50, 30 or 70 % positives), with nothing said. The truth is the error on all rows without a label; the "
+        "yardstick always answers the larger class. "
+        f"{len(failed)} draws had labels of one class only and were left out. "
         "`python benchmarks/verdicts.py --tables FOLDER` continues where the last run stopped.",
         "",
-        f"Of {len(useful)} verdicts *useful*, {len(useful) - len(wrong)} are true: the model is better than the "
-        f"yardstick. If all of them are, fewer than {100 * 3 / max(1, len(useful)):.0f} % of such verdicts are wrong, with 95 % "
-        "confidence. The constants of the rule were set while the first 57 of these fits were at hand, not by "
-        "minimising anything on them.",
+        f"Of {len(useful)} verdicts *useful*, {len(useful) - len(wrong)} are true: the model beats the yardstick. If "
+        f"all of them are, fewer than {100 * 3 / max(1, len(useful)):.0f} % of such verdicts are wrong, with 95 % "
+        "confidence: too few fits to show that 97 % are true. The constants of the rule were set while the first 57 "
+        "of these fits were at hand, not by minimising anything on them.",
         "",
         "| labels | verdict | fits | better than the yardstick | by 2 points or more | true error in its interval | "
         "mean error, % | yardstick, % |",

@@ -189,3 +189,51 @@ def test_stacked_files_have_their_own_marks(tmp_path, large):
         assert (seen.low, seen.high) == (values.min(), values.max())
     stacked = read_table(files).cells.column("key").to_pylist()
     assert sorted(map(int, stacked)) == [2**53 + k for k in range(80)]
+
+
+# The same table saved again in another dialect.
+
+
+def german(cell):
+    if isinstance(cell, float):
+        return "" if cell != cell else str(int(cell)) if cell.is_integer() else repr(cell).replace(".", ",")
+    return cell
+
+
+def differences(table, positive, folder, dates=()):
+    """Largest difference of probabilities between a table and itself with other marks, dates, encoding and order."""
+    table.to_csv(folder / "a.csv", index=False)
+    label = pd.Series(np.where(positive, "yes", "no"), name="the label").where(np.arange(len(table)) < 100)
+    model = TableClassifier(prior=0.3, kernel="linear", cv=2, settings={"alpha": 0.01}).fit(folder / "a.csv", label)
+    other = table.map(german)
+    for name, pattern in dates:
+        other[name] = pd.to_datetime(table[name], format=pattern).dt.strftime("%d.%m.%Y").fillna("")
+    other = other[other.columns[::-1]]
+    other.to_csv(folder / "b.csv", index=False, sep=";", encoding="cp1252", errors="replace")
+    return np.abs(model.predict_proba(folder / "a.csv") - model.predict_proba(folder / "b.csv")).max()
+
+
+def test_a_table_saved_in_another_dialect_has_the_same_predictions(tmp_path):
+    table = pd.DataFrame(
+        {
+            "size": rng.normal(size=300),
+            "price": rng.lognormal(8, 1, 300).round(2),
+            "day": pd.date_range("2023-01-01", periods=300).astype(str),
+            "town": rng.choice(["Köln", "Málaga", "Oslo"], 300),
+            "member": rng.choice(["yes", "no"], 300),
+            "zip": [f"{k:05}" for k in rng.integers(100, 99_999, 300)],
+        }
+    )
+    assert differences(table, table["size"] > 0, tmp_path, [("day", "%Y-%m-%d")]) == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_public_tables_saved_in_another_dialect_have_the_same_predictions(shared, tmp_path):
+    from benchmarks.verdicts import read_public
+
+    found = read_public(shared / "data" / "tables")
+    assert len(found) == 7
+    for name, (table, positive) in found.items():
+        dates = [("last_review", "%m/%d/%y")] if name == "airbnb" else []
+        assert differences(table.head(1_500), positive.head(1_500), tmp_path, dates) == 0, name

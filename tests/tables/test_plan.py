@@ -1,10 +1,13 @@
 """What becomes of columns: used, encoded, left out or refused; and new tables are treated alike."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from pnulearn.cli import run
 from pnulearn.tables import Table, TableError, learn_plan, read_table
 
 
@@ -161,3 +164,27 @@ def test_categories_beyond_the_limit_share_features(tmp_path):
     source = table(tmp_path, "town,x\n" + "".join(f"town{i % 60},{i % 7}\n" for i in range(600)))
     assert learn_plan(source).kinds["town"] == "codes"
     assert learn_plan(source, most_categories=60).kinds["town"] == "category"
+
+
+def test_identifiers_of_rows_and_of_other_things(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{10 * i + i % 3},{i // 2 * 37},{'x y z' if i == 3 else ''},{'?' if i % 3 else 'a'},{rng.normal():.3f}\n"
+        for i in range(200)
+    ]
+    found = learn_plan(table(tmp_path, "Unnamed: 0,host_id,remark,work,size\n" + "".join(rows)))
+    assert found.left_out == {
+        "Unnamed: 0": "an identifier (200 different numbers)",
+        "remark": "nearly empty (1 of 200 cells are filled)",
+    }
+    assert found.kinds == {"host_id": "codes", "work": "category", "size": "number"}
+    assert "'?' is one of them, unless missing=['?'] is passed" in found.fates["work"]
+
+
+def test_columns_say_how_many_rows_and_labels_there_are(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 7},{'' if i % 2 else 'ab'[i % 4 // 2]}\n" for i in range(80)))
+    assert run(["columns", str(path), "-l", "y", "--json"]) == 0
+    out, said = capsys.readouterr()
+    assert "t.csv has 80 rows, 40 of them labelled (20 'a', 20 'b')" in said
+    assert json.loads(out.splitlines()[1])["missing"] == 40

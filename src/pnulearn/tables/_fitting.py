@@ -141,6 +141,9 @@ def preview_columns(table: Table, label: str | None, options: TableOptions) -> l
     plan = _learn_plan(table, label, options)
     if label is not None:
         targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
+        counts = ", ".join(f"{count:,} {label_text(name)!r}" for name, count in targets.counts.items())
+        n_labeled = sum(targets.counts.values())
+        note([f"{table.source} has {table.n_rows:,} rows, {n_labeled:,} of them labelled ({counts})."])
         note(targets.remarks)
         codes = decode_labels(targets.y, pos_label=targets.positive).codes
         X, remarks = plan.features(table)

@@ -20,7 +20,7 @@ from pnulearn._reader.columns import Column, Kind
 from pnulearn._reader.dates import Moments, read_dates
 from pnulearn._reader.errors import Caution, TableError
 from pnulearn._reader.table import Table
-from pnulearn._reader.words import NO, YES, fold
+from pnulearn._reader.words import MARKERS, NO, YES, fold
 from pnulearn.tables._new_rows import SHOWN, NewCells, Seen, in_unit, settle_mark, unit_of
 
 OFTEN_MISSING = 0.05
@@ -275,9 +275,11 @@ class CategoryColumn:
 
     @property
     def fate(self) -> str:
-        return f"{len(self.categories)} categories, one feature each" + (
+        said = f"{len(self.categories)} categories, one feature each" + (
             ", and the rare ones" if self.has_other else ""
         )
+        odd = [one for one in self.categories if one.casefold() in MARKERS]
+        return said + (f"; {odd[0]!r} is one of them, unless missing=[{odd[0]!r}] is passed" if odd else "")
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> CategoryColumn:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._reader.columns import Column, stray_cells
+from pnulearn._reader.columns import Column, is_plain, stray_cells
 from pnulearn._reader.errors import TableError, suggestion
 from pnulearn._reader.table import Table
 from pnulearn.tables._kinds import (
@@ -33,9 +33,12 @@ from pnulearn.tables._options import MOST_CATEGORIES, Scaling
 from pnulearn.tables._provenance import NAMED
 
 MOSTLY_NUMBERS = 0.8
+LEAST_FILLED = 0.02  # share of filled cells; with fewer, a column tells of too few rows
 WORDS_OF_TEXT = 3  # cells with more words on average are sentences rather than names
 FEWEST_NUMBERED = 20  # smallest number of rows for consecutive integers to be recognised as an identifier
-_IDENTIFIER = re.compile(r"(?i)(^|[\W_])(id|uuid|guid|key|index|nr|no|number|nummer)$|(?<=[a-z])(Id|ID|Nr)$")
+_IDENTIFIER = re.compile(
+    r"(?i)(^|[\W_])(id|uuid|guid|key|index|nr|no|number|nummer)$|(?<=[a-z])(Id|ID|Nr|Number)$|^Unnamed: \d+$"
+)
 _POSTAL = re.compile(r"(?i)(^|[\W_])(zip|plz|postal|postcode|postleitzahl)([\W_]|$)|zipcode|zip_code|postalcode")
 
 
@@ -208,6 +211,8 @@ def recognize(column: Column, most_categories: int = MOST_CATEGORIES, excerpt: E
     present = column.data[~column.missing]
     if len(present) == 0:
         raise Unusable("empty")
+    if len(present) < LEAST_FILLED * len(column.data):
+        raise Unusable(f"nearly empty ({len(present)} of {len(column.data)} cells are filled)")
     if np.all(present == present[0]) and not often_missing(column.missing):
         raise Unusable("the same value in every row")
     if column.kind == "flag":
@@ -226,6 +231,8 @@ def _recognize_number(column: Column, present: AnyArray, most_categories: int, e
         distinct = len(np.unique(present))
         if distinct > 0.95 * len(present):
             raise Unusable(f"an identifier ({distinct} different numbers)")
+        if distinct > most_categories:
+            return "codes"  # of other things, such as the host of a flat: their order means nothing
     if whole.all() and _POSTAL.search(column.name):
         return "category" if len(np.unique(present)) <= most_categories else "codes"
     return "number"
@@ -271,7 +278,7 @@ def describe_columns(table: Table, plan: ColumnPlan) -> list[dict[str, Any]]:
             "column": name,
             "kind": kinds.get(name, "-"),
             "features": n_features.get(name, 0),
-            "missing": int(table.column(name).missing.sum()) if name in kinds else 0,
+            "missing": int(table.column(name).missing.sum()) if is_plain(table.cells.schema.field(name).type) else 0,
             "treatment": fates[name],
         }
         for name in table.names
