@@ -139,6 +139,9 @@ def report(rows: list[dict[str, Any]]) -> None:
                 f"| {case} | {values[0]:g} | {len(own)} | {held[0]:.3f} ({held[1]:.3f}) | "
                 f"{100 * width[0]:.1f} ({100 * width[1]:.1f}) |"
             )
+    if all(row["cell"][0] == "fixed" for row in rows):
+        print("\nSessions of `Labeler`, with models that change, have not been run yet.")
+        return
     print("\nModels that change (logistic regression), looked at after every third label from 10 to 100.\n")
     print("| set | rows chosen | sessions | 90 % | 95 % | ± at 100 labels, 95 % |\n|---|---|---|---|---|---|")
     for name in SETS:
