@@ -25,8 +25,8 @@ from pnulearn.priors._resolve import read_share
 
 METHOD = "rows labelled with known chances"
 # Effective sample size of held-out predictions, relative to those of one fixed model: held-out models differ from the
-# model, which changes with every fit. Without it intervals at 90 % hold in 93 % of sessions if they are looked at after
-# every fifth label, and in fewer if after each (benchmarks/labeling_intervals.py).
+# model, which changes with every fit. Estimates vary 1.0 to 1.4 times as much as a fixed model's error would
+# (results/labeling-loop.md), which intervals at 95 % have room for and narrower ones have not.
 HELD_OUT = 0.85
 
 
