@@ -33,7 +33,7 @@ from sklearn.svm import SVC
 from experiments.datasets import BENCHMARK as SETS
 from experiments.trials import TooFewRows, Trial, counts, draw_trial, load_scaled
 from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
-from pnulearn._estimators.auto import SUPERVISED
+from pnulearn._estimators.learners import SUPERVISED
 
 N_LABELED, N_UNLABELED = 50, 300
 PRIORS = {0.5: 0.7, 0.1: 0.5, 0.3: 0.5, 0.7: 0.5, 0.9: 0.5}  # of the population: share among the labels

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pnulearn._table_classifier import TableClassifier as TableClassifier
     from pnulearn.advice import advise as advise
     from pnulearn.advice import advise_for as advise_for
+    from pnulearn.advice import check_scar as check_scar
     from pnulearn.metrics import compare as compare
     from pnulearn.metrics import make_pnu_scorer as make_pnu_scorer
     from pnulearn.metrics import pnu_risk as pnu_risk
@@ -34,6 +35,7 @@ _HOMES = {
     "TableClassifier": "pnulearn._table_classifier",
     "advise": "pnulearn.advice",
     "advise_for": "pnulearn.advice",
+    "check_scar": "pnulearn.advice",
     "compare": "pnulearn.metrics",
     "estimate_prior": "pnulearn.priors",
     "load": "pnulearn.tables._loading",
@@ -58,6 +60,7 @@ __all__ = [
     "__version__",
     "advise",
     "advise_for",
+    "check_scar",
     "compare",
     "estimate_prior",
     "load",

@@ -17,15 +17,17 @@ from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._reader.batches import Batches
 from pnulearn._reader.frames import open_data, with_labels
 from pnulearn._reader.table import Table
+from pnulearn.metrics._scored_rows import read_costs
 from pnulearn.tables._evaluation import Evaluation, evaluate_table
 from pnulearn.tables._fitting import fit_model
 from pnulearn.tables._loading import load_table_model
 from pnulearn.tables._model import Predictions, TableModel
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import collect_notes, note, progress
 from pnulearn.tables._options import OPTIONS, TableOptions
 from pnulearn.tables._plan import describe_columns
 from pnulearn.tables._prior import sampling_facts
-from pnulearn.tables._verdict import reach_verdict
+from pnulearn.tables._verdict import percent, reach_verdict
 
 
 def _describe(estimator: type) -> type:
@@ -104,15 +106,20 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         self.remarks_ = notes
         return self
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: Any, *, threshold: float | None = None, costs: tuple[float, float] | None = None) -> AnyArray:
         """The label of every row.
 
         Parameters
         ----------
         X : data frame, Arrow table, relation, path or list of paths
             A table with the columns that the model was fitted to.
+        threshold : float, optional
+            Smallest probability of the positive class for which it is predicted; 0.5 by default.
+        costs : (float, float), optional
+            What a missed positive and a false alarm cost; then the threshold is the one at which errors cost least.
         """
-        return np.concatenate([found.labels for _, found in self.predictions(X)])
+        found = self.predictions(X, threshold=threshold, costs=costs)
+        return np.concatenate([one.labels for _, one in found])
 
     def predict_proba(self, X: Any) -> AnyArray:
         """The probability of every class (rows, classes), in the order of `classes_`.
@@ -134,24 +141,39 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         """
         return np.concatenate([found.scores for _, found in self.predictions(X)])
 
-    def predictions(self, X: Any) -> Any:
+    def predictions(self, X: Any, *, threshold: float | None = None, costs: tuple[float, float] | None = None) -> Any:
         """Pairs of a table and its `Predictions`, batch by batch if X is a large file.
 
         Parameters
         ----------
         X : data frame, Arrow table, relation, path or list of paths
             A table with the columns that the model was fitted to.
+        threshold : float, optional
+            Smallest probability of the positive class for which it is predicted; 0.5 by default.
+        costs : (float, float), optional
+            What a missed positive and a false alarm cost; then the threshold is the one at which errors cost least.
         """
         check_is_fitted(self)
+        if costs is not None:
+            if threshold is not None:
+                raise ValueError("threshold= and costs= both set the threshold: pass one of them.")
+            missed, alarm = read_costs(costs)
+            threshold = alarm / (missed + alarm)
+            positive = self.model_.classes[-1]
+            note([f"At these costs {positive!r} is predicted from a probability of {percent(threshold)} on."])
         data, seen = self._open(X)[0], set[str]()
+        cells: NewRows | None = None
         with progress("Predicting", is_long=isinstance(data, Batches)) as advance:
             for table, share in data if isinstance(data, Batches) else [(data, 1.0)]:
-                found: Predictions = self.model_.predict(table)
-                fresh = [remark for remark in (*table.remarks, *found.remarks) if remark not in seen]
+                found: Predictions = self.model_.predict(table, threshold=threshold)
+                fresh = [remark for remark in table.remarks if remark not in seen]
                 seen.update(fresh)
                 note(fresh)
+                assert found.cells is not None
+                cells = found.cells if cells is None else cells + found.cells
                 yield table, found
                 advance(share)
+        note([] if cells is None else cells.remarks())
 
     def evaluate(
         self,

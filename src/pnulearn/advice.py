@@ -1,4 +1,4 @@
-"""Whether unlabelled rows help for given sample sizes, from the paper's theory, before any model is fitted."""
+"""Before any model is fitted: whether unlabelled rows help, from the paper's theory, and whether labels are fair."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import norm
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._extras import import_extra
 from pnulearn._html import show_facts
+from pnulearn._intervals.closed_forms import ratio_z
 from pnulearn._problem.alignment import refuse_misaligned
+from pnulearn._problem.inputs import read_features, read_weights
+from pnulearn._problem.labels import decode_labels, refuse_more_than_two
 from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._planning import LabelsNeeded, labels_for_width, read_error_rates
+from pnulearn.metrics._population import read_population
+from pnulearn.metrics._scored_rows import ScoredRows
 from pnulearn.metrics._scorer import decode_for
-from pnulearn.priors._resolve import read_prior
+from pnulearn.priors._groups import MOST_LABELED, MOST_UNLABELED, Groups, split_groups, standardize
+from pnulearn.priors._positive_unlabeled import scores_against_unlabeled
+from pnulearn.priors._resolve import read_prior, read_share
 from pnulearn.priors._sensitivity import Narrowing, after_random_labels
 from pnulearn.theory import Psi, nu_against_pn, pu_against_pn, unlabeled_enough, unlabeled_to_help
 
@@ -304,3 +313,147 @@ def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
         )
     positive, negative, unlabeled = map(int, sizes)
     return positive, negative, unlabeled
+
+
+@dataclass(frozen=True)
+class ScarCheck:
+    """Whether labelled rows can be a fair sample of their class: a test of SCAR, given the class prior.
+
+    Parameters
+    ----------
+    p_value : float
+        Small if the rows contradict the assumption.
+    region : float
+        Share of the labelled rows in the region where they are too frequent.
+    found : float
+        Share of the unlabelled rows in that region.
+    least : float
+        The least share of them that the assumption and the prior require.
+    prior : float
+        The share of the labelled class among the unlabelled rows that was used; the low end if it is uncertain.
+    level : float
+        The level of the test.
+    """
+
+    p_value: float
+    region: float
+    found: float
+    least: float
+    prior: float
+    level: float = 0.05
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the test rejects the assumption at its level."""
+        return self.p_value < self.level
+
+    def __str__(self) -> str:
+        if not self.contradicted:
+            return (
+                f"No sign that the labelled rows are an unfair sample of their class (p = {self.p_value:.2g}). That "
+                "does not prove that they are fair."
+            )
+        return (
+            f"The labelled rows are no fair sample of their class, or there are fewer of them than {self.prior:.0%} "
+            f"among the unlabelled rows (p = {self.p_value:.2g}). {self.region:.0%} of the labelled rows lie in a "
+            f"region that should hold at least {self.least:.1%} of the unlabelled ones, and it holds {self.found:.1%}. "
+            "Give labelled rows a sample_weight of 1 / (the probability of their label), if you know it, or label "
+            "some rows at random."
+        )
+
+
+def check_scar(
+    X: Any,
+    y: ArrayLike,
+    *,
+    prior: Any,
+    sampling: Sampling = "by_class",
+    unlabeled: Any = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    classifier: Any = None,
+    level: float = 0.05,
+) -> ScarCheck:
+    """Test whether labelled rows can be a fair sample of their class (SCAR, selected completely at random).
+
+    A fair sample P of a class, and its share q among the unlabelled rows, require U(A) ≥ q P(A) for every region A of
+    the features, because the other class cannot have a negative share. P, U and q say nothing else about the
+    assumption, so there is no test without knowledge of the prior. The region is that in which held-out odds of P
+    against U exceed 1/q; a score test compares the shares of P and U in it.
+
+    The test finds labels that are concentrated in a part of their class. It misses some that are not fair: where the
+    classes overlap, unlabelled rows of the other class fill the region. With the low end of an uncertain prior it is
+    conservative.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame (rows, columns)
+        Features.
+    y : array (rows,)
+        Labels; missing values and `unlabeled` mark unlabelled rows. If both classes have labelled rows, only the
+        positive ones are compared with the unlabelled ones.
+    prior : float, (float, float), distribution or PriorEstimate
+        Class prior from another source than these rows. An estimate from the same labelled rows assumes what is tested.
+    sampling : "by_class" or "random"
+        "random" if the table is one sample, in which some positives are labelled, and `prior` that of the table.
+    unlabeled : object, optional
+        The value in y that marks unlabelled rows; missing values always do.
+    pos_label : object, optional
+        The positive class, by default the greater label.
+    sample_weight : array (rows,), optional
+        Weights of the rows, e.g. 1 / propensity of labelled ones: then the weighted rows are tested.
+    classifier : classifier, optional
+        Classifier for the held-out scores; kernel ridge candidates by default.
+    level : float
+        Level of the test.
+
+    References
+    ----------
+    Teisseyre, Furmańczyk and Mielniczuk (2024), Verifying the Selected Completely at Random Assumption in
+    Positive-Unlabeled Learning, arXiv 2404.00145: another test, by a bootstrap that needs a model of the classes.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(1000) < 0.4
+    >>> X = rng.normal(size=(1000, 2)) + 3 * truth[:, None]
+    >>> fair = truth & (rng.random(1000) < 0.3)
+    >>> check_scar(X, fair.astype(int), prior=0.4, sampling="random", unlabeled=0).contradicted
+    False
+    >>> easy = truth & (rng.random(1000) < 0.6) & (X[:, 0] > 3)  # labels in one half of the class
+    >>> check_scar(X, easy.astype(int), prior=0.4, sampling="random", unlabeled=0).contradicted
+    True
+    """
+    refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
+    read_share(level, "level")
+    X, labels = read_features(BaseEstimator(), X, reset=True), decode_labels(y, unlabeled, pos_label)
+    refuse_more_than_two(labels.classes)
+    check_consistent_length(X, labels.codes)
+    weight = read_weights(sample_weight, len(labels.codes))
+    code = 1 if np.any((labels.codes == 1) & (weight > 0)) else 0
+    used = np.flatnonzero(((labels.codes == code) | (labels.codes < 0)) & (weight > 0))
+    codes = labels.codes[used]
+    if (codes < 0).sum() < 2 or (codes >= 0).sum() < 2:
+        raise ValueError(
+            f"check_scar compares labelled with unlabelled rows of positive weight, and there are {np.sum(codes >= 0)} "
+            f"and {np.sum(codes < 0)}; two of each are needed."
+        )
+    q = _least_share(prior, sampling, ScoredRows(labels.groups, weight, labels.classes), code, level)
+    groups = split_groups(X[used], codes, weight[used])
+    pair = standardize(Groups((groups.classes[code],), groups.unlabeled).limit(MOST_LABELED, MOST_UNLABELED))
+    labeled, rest = pair.classes[0], pair.unlabeled
+    scores = scores_against_unlabeled(labeled, rest, classifier)
+    found = [float(part.share @ (one > -np.log(q))) for part, one in zip((labeled, rest), scores, strict=True)]
+    z = ratio_z(found, [labeled.size, rest.size], q)
+    return ScarCheck(float(norm.sf(z)), found[0], found[1], q * found[0], q, level)
+
+
+def _least_share(prior: Any, sampling: Sampling, rows: ScoredRows, code: int, level: float) -> float:
+    """The share of the labelled class among the unlabelled rows; the low end of an uncertain one."""
+    population = read_population(prior, sampling, rows)
+    belief = population.of_unlabeled
+    if belief.mass is None or population.known is not None:
+        end = float(belief.mean)
+    else:
+        end = float(belief.within(1 - 2 * level)[1 - code])
+    return end if code else 1 - end

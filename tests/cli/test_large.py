@@ -23,7 +23,7 @@ def streamed(customers, tmp_path_factory):
 def test_fit_says_how_many_rows_were_used(customers, capsys):
     assert run(["fit", str(customers), *FIT, *STREAMED]) == 0
     out, err = capsys.readouterr()
-    assert "50 labelled rows (20 'no', 30 'yes') and 300 unlabelled ones" in out
+    assert "50 labelled rows (20 'no', 30 'yes' (positive)) and 300 unlabelled ones" in out
     assert "Learnt from all 350 rows, read in batches." in err
 
 

@@ -253,12 +253,43 @@ def test_frames_keep_their_names_and_text_needs_no_numbers():
     assert model.prior_ == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_class_with_one_label_is_corrected_without_being_held_out():
-    X, y, _ = draw(8)
-    y[1:42] = np.nan
-    model = PriorAdjusted(LogisticRegression(), 0.2).fit(X, y)
-    assert model.risk_ is None
+def test_a_class_with_one_label_gives_a_risk_with_a_wide_interval():
+    X, y, truth = draw(8)
+    y[1:42] = np.nan  # one label of class 1 is left
+    with pytest.warns(UserWarning, match="has a single labelled row"):
+        model = PriorAdjusted(LogisticRegression(), 0.2, random_state=0).fit(X, y)
+    assert np.isnan(model.validation_scores_).tolist() == (y == 1).tolist()  # it is in every training part
+    assert model.risk_.low < np.mean((model.predict(X) != truth)[42:]) < model.risk_.high
     assert np.isfinite(model.predict_proba(X)).all()
+    y[np.flatnonzero(y == 0)[1:]] = np.nan
+    assert PriorAdjusted(LogisticRegression(), 0.2, random_state=0).fit(X, y).risk_ is None  # no class can be held out
+
+
+def test_rows_are_judged_by_adjustments_in_which_their_fold_had_no_part():
+    X, y, _ = draw(3)
+    folds = np.arange(len(y)) % 4
+    pairs = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)]
+    model = PriorAdjusted(LogisticRegression(), 0.3, cv=pairs).fit(X, y)
+    raw = np.full((len(y), 2), np.nan)
+    for train, test in pairs:
+        known = train[~np.isnan(y[train])]
+        raw[test] = LogisticRegression().fit(X[known], y[known]).predict_log_proba(X[test])
+    codes = np.where(np.isnan(y), -1, np.nan_to_num(y)).astype(int)
+    for train, test in pairs:
+        alone = np.where(np.isin(np.arange(len(y)), train)[:, None], raw, np.nan)
+        own = adjust(alone, Samples(X, codes, np.ones(len(y))), model.prior_estimate_, True)
+        assert_allclose(model.judging_scores_[test], own.apply(raw[test]) @ [-1, 1], atol=1e-9)
+    whole = adjust(raw, Samples(X, codes, np.ones(len(y))), model.prior_estimate_, True)
+    assert_allclose(model.validation_scores_, whole.apply(raw) @ [-1, 1], atol=1e-9)
+
+
+def test_groups_are_held_out_together_and_widen_the_interval():
+    X, y, _ = draw(4)
+    twice, groups = np.repeat(X, 2, axis=0), np.repeat(np.arange(len(y)), 2)
+    model = PriorAdjusted(LogisticRegression(), 0.3, random_state=0).fit(twice, np.repeat(y, 2), groups=groups)
+    alone = PriorAdjusted(LogisticRegression(), 0.3, random_state=0).fit(X, y)
+    assert_allclose(model.validation_scores_[::2], model.validation_scores_[1::2])
+    assert model.risk_.high - model.risk_.low > 0.8 * (alone.risk_.high - alone.risk_.low)
 
 
 def test_skops_keeps_the_model(tmp_path):

@@ -380,6 +380,19 @@ IMPOSSIBLE = {
         lambda lines: [*lines, b'{"event": "undo", "draw": 2}', b'{"event": "undo", "draw": 2}'],
         r"Line 9 .* draw 2 had no answer to take back",
     ),
+    "a second answer without a first": (change("answer", event="answer_again"), "had no answer to ask for again"),
+    "a second answer of another class": (
+        lambda lines: [*lines, b'{"event": "answer_again", "draw": 1, "label": "maybe"}'],
+        "its label 'maybe' is none of the classes",
+    ),
+    "a third answer": (
+        lambda lines: [*lines, *2 * [b'{"event": "answer_again", "draw": 1, "label": "yes", "by": ""}']],
+        r"Line 9 .* draw 1 had no answer that can be asked for again",
+    ),
+    "an undo of no second answer": (
+        lambda lines: [*lines, b'{"event": "undo", "draw": 2, "second": true}'],
+        "draw 2 had no second answer to take back",
+    ),
     "a skip of what was answered": (lambda lines: [*lines, b'{"event": "skip", "draw": 2}'], "had been answered"),
     "an error of three numbers": (
         lambda lines: [*lines, b'{"event": "progress", "n_labels": 3, "error": [1, 2, 3]}'],

@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pnulearn.labeling._draws import AnswerLog, Draw
-from pnulearn.labeling._estimates import as_prior, judge_class, judge_prior, judge_share, martingale_mean
+from pnulearn._intervals.confidence_sequences import confidence_sequence
+from pnulearn.labeling._draws import PENDING, AnswerLog, Draw, Sample
+from pnulearn.labeling._estimates import (
+    AnswerErrors,
+    Share,
+    as_prior,
+    judge_class,
+    judge_prior,
+    judge_share,
+    martingale_mean,
+)
 from pnulearn.labeling._learner import HeldOut
 
 VALUES = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
@@ -167,3 +176,101 @@ def test_the_shares_become_a_prior():
     prior = as_prior(judge_prior(answer_log.sample(), 3, 0.95))
     assert_allclose(prior.shares, [1 / 3] * 3, atol=0.01)
     assert as_prior(judge_prior(AnswerLog().sample(), 3, 0.95)) is None
+
+
+# Rows that were put off, and answers that are wrong.
+
+
+def put_off(answer_log, numbers):
+    """The sample with these draws unknown."""
+    for number in numbers:
+        answer_log.codes[number] = PENDING
+    return answer_log.sample(unknown=numbers)
+
+
+def test_rows_that_were_put_off_count_in_both_directions():
+    """The ends are those of the two samples in which all of them are wrong, or none."""
+    rng = np.random.default_rng(0)
+    answer_log, codes = AnswerLog(), rng.integers(0, 2, 60)
+    for number in range(60):
+        answer_log.add(Draw(number, number, 1 / (600 - number), 600 - number), int(codes[number]))
+    whole, later = answer_log.sample(), [3, 17, 40]
+    sample = put_off(answer_log, later)
+    assert_allclose(np.flatnonzero(~sample.is_known), later)
+    ends = []
+    for filled in (0, 1):
+        has = codes.copy()
+        has[later] = filled
+        ends.append(judge_share(whole, has, 0.95))
+    found = judge_share(sample, codes == 1, 0.95)
+    assert found.low == ends[0].low
+    assert found.high == ends[1].high
+    assert found.low < judge_share(sample[sample.is_known], codes[sample.is_known], 0.95).value < found.high
+    assert confidence_sequence_width(found, 57) == pytest.approx(found.half_width, abs=1e-6)
+    of_class = judge_class(sample, 1, 0.95)
+    assert (of_class.low, of_class.high) == (found.low, found.high)
+    held = HeldOut(codes, np.full((57, 2), 0.5), np.full((57, 2), 0.5), trust=1.0)
+    guided = judge_class(sample, 1, 0.95, held)
+    assert guided.low < found.value < guided.high
+
+
+def confidence_sequence_width(share, n_labels):
+    low, high = confidence_sequence(share.value, share.n_effective, n_labels, 0.95)
+    return (high - low) / 2
+
+
+def anytime_cover(rng, error, *, skipped=0.0, wrong=0.0, repeat=0.0, runs=100, n_draws=120):
+    """How often all intervals hold that one person sees, who skips errors of the model or gives wrong answers."""
+    held, naive = [], []
+    for _ in range(runs):
+        is_wrong = rng.random(n_draws) < error
+        is_off = is_wrong & (rng.random(n_draws) < skipped)
+        seen = is_wrong ^ (rng.random(n_draws) < wrong)
+        again = [(0, int(rng.random() < wrong) ^ int(rng.random() < wrong)) for _ in range(int(repeat * n_draws))]
+        hold, hold_naive = True, True
+        for n in range(20, n_draws + 1, 20):
+            codes = np.where(is_off[:n], PENDING, 0)
+            sample = Sample(np.arange(n), codes, np.ones(n), 1e6 - np.arange(n))
+            share = judge_share(sample, seen[:n], 0.95)
+            plain = judge_share(sample[sample.is_known], seen[:n][sample.is_known], 0.95)
+            checked = AnswerErrors.of(again[: int(repeat * n)], 2, 0.95)
+            share = share if checked is None else checked.correct(share, n, 0.95)
+            hold &= share.low <= error <= share.high
+            hold_naive &= plain.low <= error <= plain.high
+        held.append(hold)
+        naive.append(hold_naive)
+    return np.mean(held), np.mean(naive)
+
+
+@pytest.mark.parametrize("error", [0.1, 0.3])
+def test_intervals_hold_if_the_rows_that_the_model_gets_wrong_are_skipped(error):
+    cover, without = anytime_cover(np.random.default_rng(0), error, skipped=0.7)
+    assert cover >= 0.95
+    assert without < 0.8  # what leaving them out gives
+
+
+@pytest.mark.parametrize(("error", "wrong"), [(0.02, 0.05), (0.02, 0.1), (0.1, 0.1), (0.3, 0.1)])
+def test_intervals_hold_if_answers_are_wrong_and_a_tenth_of_the_rows_is_asked_twice(error, wrong):
+    cover, without = anytime_cover(np.random.default_rng(0), error, wrong=wrong, repeat=0.1)
+    assert cover >= 0.94
+    assert cover > without - 0.02
+
+
+def test_the_rate_of_wrong_answers_inverts_what_two_answers_show():
+    for n_classes in (2, 4):
+        for rate in (0.0, 0.03, 0.2):
+            coincide = 1 / (n_classes - 1)
+            different = 1 - (1 - rate) ** 2 - rate**2 * coincide
+            n = 100_000
+            repeated = [(0, 1)] * round(n * different) + [(0, 0)] * (n - round(n * different))
+            found = AnswerErrors.of(repeated, n_classes, 0.95)
+            assert found.rate.value == pytest.approx(rate, abs=1e-4)
+            true = 0.17
+            for is_class in (False, True):
+                if is_class:  # a row of the class gets another label; one of another class gets this label
+                    seen = true * (1 - rate) + (1 - true) * rate * coincide
+                else:  # a wrong answer agrees with a wrong prediction if it happens to name the same class
+                    seen = true * (1 - rate * coincide) + (1 - true) * rate
+                corrected = found.correct(Share(seen, seen - 1e-9, seen + 1e-9, 1e9), 1000, 0.95, is_class=is_class)
+                assert corrected.value == pytest.approx(true, abs=2e-3)
+    assert AnswerErrors.of([], 2, 0.95) is None

@@ -330,3 +330,113 @@ def test_goals_may_be_about_the_prior(blobs):
     label(labeler, truth, 60)
     progress = labeler.estimate()
     assert progress.is_enough == all(share.half_width <= 0.2 for share in progress.prior.values())
+
+
+# Rows that are asked for a second time.
+
+
+def label_with_slips(labeler, truth, n, slips, who=""):
+    """Answer n questions, those in `slips` (by their place) wrongly; the places of second questions."""
+    seen, again = {draw.row for draw, _ in labeler.answers}, []
+    for place in range(n):
+        draw = labeler.next(who)
+        if draw.row in seen:
+            again.append(place)
+        seen.add(draw.row)
+        labeler.answer(NAMES[truth[draw.row] ^ (place in slips)], draw, who)
+    return again
+
+
+def test_a_tenth_of_the_answers_is_asked_for_again_and_widens_the_interval(blobs, tmp_path):
+    X, truth = blobs
+    given = {"classes": NAMES, "model": LogisticRegression(), "refit_every": 0, "mixture": "random"}
+    labeler = Labeler(X, repeat=0.1, journal=tmp_path / "j", **given)
+    again = label_with_slips(labeler, truth, 66, slips=())
+    assert len(again) == 6
+    assert min(again) >= COMES_BACK
+    assert labeler.n_answers == 66
+    assert len(labeler.answers) == labeler.refresh().n_labels == 60
+    progress = labeler.estimate()
+    assert (progress.answer_errors.n_repeated, progress.answer_errors.n_different) == (6, 0)
+    assert "Of 6 rows that were asked twice, 0 had two different answers" in progress.meaning
+    plain = Labeler(X, **given)
+    for draw, code in labeler.answers:  # the same draws
+        assert plain.next() == draw
+        plain.answer(NAMES[code])
+    alone = plain.refresh()
+    assert alone.answer_errors is None
+    assert "taken to be right" in alone.meaning
+    assert progress.error.low <= alone.error.low
+    assert progress.error.high >= alone.error.high
+    assert progress.error.half_width > alone.error.half_width
+    assert progress.error.n_effective < alone.error.n_effective
+    labeler.close()
+    resumed = Labeler(X, repeat=0.1, journal=tmp_path / "j", **given)
+    assert resumed.refresh().error == progress.error
+    assert resumed.n_answers == 66
+    assert resumed.answers == labeler.answers
+    resumed.close()
+
+
+def test_a_second_answer_is_taken_back_before_the_first(blobs, tmp_path):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random", repeat=0.1, journal=tmp_path / "j")
+    assert label_with_slips(labeler, truth, 12, slips={11}) == [11]  # the second answer differs
+    number = next(iter(labeler._session.second_answers))
+    assert [first != second for first, second in labeler._session.repeated] == [True]
+    assert labeler.undo().number == number
+    assert labeler._session.repeated == []
+    assert (labeler.n_answers, len(labeler.answers)) == (11, 11)
+    assert labeler.next().number == number  # asked for again
+    labeler.answer(NAMES[truth[labeler.next().row]])
+    assert [first == second for first, second in labeler._session.repeated] == [True]
+    assert labeler.next().number not in {draw.number for draw, _ in labeler.answers}
+    labeler.undo()
+    labeler.undo()  # the second answer, and then the last first answer
+    assert (labeler.n_answers, len(labeler.answers)) == (10, 10)
+    labeler.close()
+    resumed = Labeler(X, classes=NAMES, refit_every=0, mixture="random", repeat=0.1, journal=tmp_path / "j")
+    assert (resumed.n_answers, len(resumed.answers), resumed._session.repeated) == (10, 10, [])
+    resumed.close()
+
+
+@pytest.mark.parametrize("way", ["skip", "dont_know"])
+def test_a_second_question_can_be_left_without_an_answer(blobs, way):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random", repeat=0.1)
+    label_with_slips(labeler, truth, 11, slips=())
+    again = labeler.next()
+    assert again in [draw for draw, _ in labeler.answers]
+    getattr(labeler, way)(again)
+    assert (labeler.n_unknown, labeler._session.open_draws, len(labeler.answers)) == (0, [], 11)
+    assert labeler.next().number == 11
+
+
+def test_rows_that_were_put_off_count_as_unknown_until_they_are_answered(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random")
+    label(labeler, truth, 40)
+    before = labeler.refresh()
+    skipped = labeler.next()
+    labeler.skip()
+    label(labeler, truth, 5)
+    during = labeler.refresh()
+    assert (before.n_open, during.n_open) == (0, 1)
+    assert "1 row that was put off counts as unknown" in during.meaning
+    while labeler.next().number != skipped.number:  # shown again, and not answered yet
+        label(labeler, truth, 1)
+    assert labeler.refresh().n_open == 1
+    label(labeler, truth, 1)
+    assert labeler.refresh().n_open == 0
+
+
+def test_a_row_that_somebody_left_behind_counts_as_unknown(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random")
+    left = labeler.next("anna")
+    for _ in range(15):
+        draw = labeler.next("ben")
+        labeler.answer(NAMES[truth[draw.row]], draw, "ben")
+    assert labeler._session.open_draws == [left.number]
+    labeler.next("ben")  # drawn after all answers: not a choice of anybody
+    assert labeler._session.open_draws == [left.number]

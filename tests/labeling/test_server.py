@@ -221,7 +221,7 @@ def test_any_earlier_answer_can_be_found_and_changed(tmp_path, serve):
 
 def test_the_page_says_how_many_answers_it_has_seen_and_forecasts_steadily(tmp_path):
     truth = write_table(tmp_path / "table.csv", n_rows=400)
-    app = make_app(tmp_path / "table.csv", goal=0.06)
+    app = make_app(tmp_path / "table.csv", goal=0.07)
     labeler, state = app.labeler, app.state
     totals, jumpy = [], []
     assert state.progress()["more"] == "early"

@@ -46,10 +46,10 @@ NAMED = (
         ("tests/labeling/test_tables.py::test_an_export_has_labels_origins_and_weights",),
     ),
     Named(
-        "cli/predict.py",
+        "tables/_writing.py",
         "a header for every batch",
-        "header=self.n_rows == 0",
-        "header=True",
+        "        is_first = False\n",
+        "",
         ("tests/cli/test_large.py::test_predictions_of_many_batches_have_one_header",),
     ),
     Named(

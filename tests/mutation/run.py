@@ -40,7 +40,7 @@ PARTS = {
     "tables/_label_column.py": ["tests/tables/test_targets.py"],
     "tables/_plan.py": ["tests/tables/test_plan.py", "tests/tables/test_kinds.py"],
     "tables/_verdict.py": ["tests/tables/test_verdict.py"],
-    "cli/predict.py": ["tests/cli/test_large.py", "tests/cli/test_outputs.py"],
+    "tables/_writing.py": ["tests/cli/test_large.py", "tests/cli/test_outputs.py"],
     "cli/options.py": ["tests/cli/test_choices.py", "tests/cli/test_refusals.py"],
     "labeling/_draws.py": ["tests/labeling/test_labeler.py"],
     "labeling/_journal.py": ["tests/labeling/test_journal.py"],

@@ -4,20 +4,40 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from sklearn.metrics import roc_auc_score
 
 from pnulearn._intervals.closed_forms import dkw_half_width
-from pnulearn.priors import BBEPrior, DEDPULPrior, KMPrior, PearsonPrior, PenalizedL1Prior, ROCPrior, TIcEPrior
+from pnulearn.priors import (
+    BBEPrior,
+    CombinedPrior,
+    DEDPULPrior,
+    KMPrior,
+    PearsonPrior,
+    PenalizedL1Prior,
+    ROCPrior,
+    TIcEPrior,
+)
 from pnulearn.priors._dedpul import _monotone, _positives
-from pnulearn.priors._groups import Group
+from pnulearn.priors._groups import Group, Groups, split_groups, standardize
 from pnulearn.priors._km import Extrapolation, project_to_simplex, widest_apart_gram
 from pnulearn.priors._mixture import least_norm_shares
 from pnulearn.priors._pe import _prior
 from pnulearn.priors._penl1 import least_penalized
-from pnulearn.priors._positive_unlabeled import tail_shares
+from pnulearn.priors._positive_unlabeled import scores_against_unlabeled, tail_shares
 from pnulearn.priors._tice import _conditions, _largest_bound, _regions
 
-EVERY = [KMPrior(1), KMPrior(2), ROCPrior(), BBEPrior(), DEDPULPrior(), PearsonPrior(), PenalizedL1Prior(), TIcEPrior()]
-NAMES = ["km1", "km2", "roc", "bbe", "dedpul", "pe", "penl1", "tice"]
+EVERY = [
+    CombinedPrior(),
+    KMPrior(1),
+    KMPrior(2),
+    ROCPrior(),
+    BBEPrior(),
+    DEDPULPrior(),
+    PearsonPrior(),
+    PenalizedL1Prior(),
+    TIcEPrior(),
+]
+NAMES = ["combined", "km1", "km2", "roc", "bbe", "dedpul", "pe", "penl1", "tice"]
 
 
 def apart(seed, prior, n_labeled=200, n_unlabeled=400, gap=4.0):
@@ -31,7 +51,17 @@ def apart(seed, prior, n_labeled=200, n_unlabeled=400, gap=4.0):
 
 
 # penL1's fixed penalty charges too little, ROC and TIcE report bounds: their distance is one-sided and larger
-REACH = {"km1": 0.1, "km2": 0.1, "roc": 0.35, "bbe": 0.07, "dedpul": 0.1, "pe": 0.1, "penl1": 0.15, "tice": 0.2}
+REACH = {
+    "combined": 0.1,
+    "km1": 0.1,
+    "km2": 0.1,
+    "roc": 0.35,
+    "bbe": 0.07,
+    "dedpul": 0.1,
+    "pe": 0.1,
+    "penl1": 0.15,
+    "tice": 0.2,
+}
 
 
 @pytest.mark.parametrize("estimator", EVERY, ids=NAMES)
@@ -239,3 +269,29 @@ def test_trees_find_the_corner_with_the_labeled_rows():
     regions = _regions(_conditions(X), np.ones(400), is_labeled)
     shares = [is_labeled[region].mean() for region in regions if region.sum() >= 10]
     assert max(shares) > 0.9
+
+
+def test_combined_is_what_its_formula_says():
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.3
+    X = rng.normal(size=(350, 2)) + 2 * np.concatenate([np.ones(50), truth])[:, None]
+    y = np.repeat([1.0, np.nan], [50, 300])
+    given = {"n_bootstrap": 0, "random_state": 0}
+    found, bins, density = (kind(**given).fit(X, y).prior_ for kind in (CombinedPrior, BBEPrior, DEDPULPrior))
+    groups = split_groups(X, np.where(np.isnan(y), -1, 1))
+    pair = standardize(Groups((groups.classes[1],), groups.unlabeled))
+    scores = scores_against_unlabeled(pair.classes[0], pair.unlabeled, None)
+    bound = 2 * (1 - roc_auc_score(np.repeat([1, 0], [50, 300]), np.concatenate(scores)))
+    b, d, a = np.arcsin(np.sqrt([bins, density, bound]))
+    assert found == pytest.approx(np.sin(0.7 * d + 0.3 * b - 0.2 * (a - b)) ** 2, abs=1e-6)
+
+
+def test_combined_doubts_more_downwards():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(350, 2)) + np.concatenate([np.ones(50), rng.random(300) < 0.3])[:, None]
+    found = CombinedPrior(random_state=0).fit(X, np.repeat([1.0, np.nan], [50, 300])).estimate_
+    center, low, high = np.arcsin(np.sqrt([found.value, found.low, found.high]))
+    assert center - low > 1.2 * (high - center)
+    mirrored = CombinedPrior(random_state=0, pos_label=1).fit(X, np.repeat([0.0, np.nan], [50, 300])).estimate_
+    assert mirrored.value == pytest.approx(1 - found.value, abs=1e-9)
+    assert mirrored.high == pytest.approx(1 - found.low, abs=1e-6)

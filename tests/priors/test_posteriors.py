@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from pnulearn.priors import _posteriors as module
+from pnulearn.priors import estimate_prior
 from pnulearn.priors._groups import Group
 from pnulearn.priors._posteriors import (
     BANDWIDTHS,
@@ -150,3 +151,25 @@ def test_cross_fitted_rows_are_not_seen():
     negative, positive = fold_scores(KNeighborsClassifier(1), noise, [])
     right = np.concatenate([(negative[0, 0] > negative[0, 1]), (positive[0, 1] > positive[0, 0])])
     assert 0.35 < right.mean() < 0.65
+
+
+def test_one_copy_is_left_out_where_distinct_rows_are_few():
+    """Against a fit with one copy less: 9 and 2 rows of value 1, 3 and 8 of value 0."""
+    values, copies = np.array([[1.0], [0.0]]), [np.array([9.0, 3.0]), np.array([2.0, 8.0])]
+    own = np.concatenate(kernel_scores([Group(values, weight) for weight in copies]), axis=2)
+    rows, targets = np.tile(values, (2, 1)), np.repeat(np.eye(2), 2, axis=0)
+    weight = np.concatenate([weight / weight.sum() / 2 for weight in copies])
+    shifted = rows - rows.mean(axis=0)
+    for j, penalty in enumerate(PENALTIES):
+        for i, count in enumerate(np.concatenate(copies)):
+            fewer = weight * np.where(np.arange(4) == i, 1 - 1 / count, 1)
+            alone = (shifted[i] @ shifted.T + 1) @ ridge_fit(shifted, targets, fewer, penalty)
+            assert_allclose(own[len(BANDWIDTHS) * len(PENALTIES) + j, :, i], alone, rtol=1e-7, atol=1e-10)
+
+
+def test_em_reads_one_binary_column():
+    counts = [45, 5, 10, 40, 650, 350]
+    X = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0, 0.0], counts)[:, None]
+    found = estimate_prior(X, np.repeat([1, 1, 0, 0, -1, -1], counts), "em", unlabeled=-1, random_state=0)
+    assert found.low < (0.65 - 0.2) / (0.9 - 0.2) < found.high  # Rogan and Gladen
+    assert found.value == pytest.approx(0.643, abs=0.05)

@@ -87,7 +87,7 @@ def test_the_default_follows_the_rows_that_are_there():
     X, y = table("bbe")
     with pytest.warns(UserWarning, match="irreducibility"):
         found = estimate_prior(X, y, n_bootstrap=0, pos_label="spam")
-    assert found.method == "bbe"
+    assert found.method == "combined"
     assert isinstance(prior_estimator(None), AutoPrior)
 
 

@@ -10,7 +10,8 @@ import pytest
 from pyarrow import parquet as pq
 
 from pnulearn._reader import batches as module
-from pnulearn._reader.batches import Batches, Reading
+from pnulearn._reader.batches import Batches
+from pnulearn._reader.columns import Reading
 from pnulearn._reader.csv_lines import csv_bytes, shown_cells
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.in_memory import read_table

@@ -9,7 +9,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from pnulearn.tables import Table, TableError, read_table
+from pnulearn._reader.batches import Batches
+from pnulearn._reader.columns import Reading
+from pnulearn._reader.errors import Caution
+from pnulearn.tables import Table, TableError, learn_plan, read_table
 
 ROWS = [("3.5", "red", "yes"), ("", "blue", ""), ("-1e3", "red", "no")]
 HEADER = ("size", "colour", "label")
@@ -247,3 +250,90 @@ def test_several_files_are_one_table(tmp_path):
 
 def test_a_file_whose_name_looks_like_a_pattern(tmp_path):
     assert read_table(written(tmp_path, csv_text(), "a[1].csv")).n_rows == 3
+
+
+# Spreadsheets whose cells are not what they show.
+
+
+def workbook(tmp_path, change, rows=((1, "yes"), (2, "no"), (3, "yes"), (4, "no"))):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "other"
+    sheet = book.create_sheet("data & more")
+    for row in [("size", "label"), *rows]:
+        sheet.append(row)
+    change(sheet)
+    book.save(tmp_path / "t.xlsx")
+    return read_table(tmp_path / "t.xlsx")
+
+
+def _errors(sheet):
+    sheet["A2"], sheet["A3"], sheet["A4"] = "#DIV/0!", "#DIV/0!", "#N/A"
+
+
+def _formulas(sheet):
+    sheet["A3"] = "=1+2"
+
+
+def _hidden(sheet):
+    sheet.row_dimensions[1].hidden = True
+    sheet.row_dimensions[4].hidden = True
+
+
+def _merged(sheet):
+    sheet.merge_cells("B2:B3")
+    sheet.merge_cells("A4:B5")
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda sheet: None, []),
+        (_errors, ["Column 'size' of t.xlsx holds 2 error cells such as #DIV/0!"]),
+        (_formulas, ["Column 'size' of t.xlsx holds 1 formulas without a stored value"]),
+        (_hidden, ["t.xlsx has 1 hidden rows"]),
+        (_merged, ["'label' of t.xlsx has merged cells: 3 of them", "'size' of t.xlsx has merged cells: 1 of them"]),
+    ],
+)
+def test_what_a_spreadsheet_hides_is_a_warning(tmp_path, change, words):
+    remarks = workbook(tmp_path, change).remarks
+    warned = [one for one in remarks if isinstance(one, Caution)]
+    assert len(warned) == len(words)
+    assert all(any(word in one for one in warned) for word in words)
+
+
+def test_names_in_two_lines(tmp_path):
+    def change(sheet):
+        sheet.insert_rows(1)
+        sheet["A1"], sheet["B1"] = "Group", None
+
+    columns = workbook(tmp_path, change)
+    assert columns.names == ["Group", "column 2"]
+    two = read_table(tmp_path / "t.xlsx", header_rows=2)
+    assert two.names == ["Group size", "Group label"]
+    assert two.n_rows == 4
+    path = tmp_path / "t.csv"
+    path.write_text('a,,b\n"x,\n1",y,z\n1,2,3\n4,5,6\n')
+    read = read_table(path, header_rows=2)
+    assert read.names == ["a x,\n1", "a y", "b z"]
+    assert [column.values.tolist() for column in read.columns.values()] == [[1, 4], [2, 5], [3, 6]]
+    (batch, _), *_ = Batches.of(path, Reading(header_rows=2), large=0)
+    assert batch.names == read.names
+    assert batch.n_rows == 2
+    path.write_text("a,b\nc\n1,2\n")
+    with pytest.raises(TableError, match=r"first 2 lines of t\.csv hold names, but not the same number"):
+        read_table(path, header_rows=2)
+
+
+def test_a_second_line_of_names_is_suspected(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("X1,y\nINCOME,BAD\n" + "".join(f"{k},{k % 2}\n" for k in range(30)))
+    with pytest.raises(TableError, match="two lines of names, pass header_rows=2"):
+        learn_plan(read_table(path))
+
+
+@pytest.mark.parametrize("decimal, value", [(None, 1234), (".", 1.234), (",", 1234)])
+def test_the_decimal_mark_can_be_named(tmp_path, decimal, value):
+    path = tmp_path / "t.csv"
+    path.write_text("x;z\n1.234;a\n12;b\n")
+    assert read_table(path, decimal=decimal).column("x").values[0] == value

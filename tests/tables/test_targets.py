@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from pnulearn._reader.errors import Caution
 from pnulearn.tables import TableError, read_table, read_targets
+from pnulearn.tables._label_column import LabelCounter
 
 
 def targets(tmp_path, cells, **options):
@@ -90,3 +92,37 @@ def test_a_column_of_nothing_but_no_has_no_positive_row(tmp_path, cell, named, p
     found = targets(tmp_path, [cell, cell, ""], positive=named)
     assert found.positive == positive
     assert type(found.positive) is type(positive)
+
+
+SEVERITY = ["none", "mild", "severe", "", "none", ""]
+
+
+@pytest.mark.parametrize(
+    "cells, word, is_warning",
+    [
+        (SEVERITY, "none", True),
+        (["NA", "EU", "EU", "US", "", "", ""], "NA", True),
+        (["yes", "no", "NA", "NA"], "NA", False),
+        (["1", "0", "NA", "", ""], "NA", False),
+    ],
+)
+def test_words_that_mean_missing_are_counted_and_may_be_classes(tmp_path, cells, word, is_warning):
+    remarks = targets(tmp_path, cells).remarks
+    said = next(one for one in remarks if f"{cells.count(word)} cells of column 'y' say {word!r}" in one)
+    assert isinstance(said, Caution) is is_warning
+    assert ('pass unlabeled=""' in said) is is_warning
+    kept = targets(tmp_path, cells, unlabeled="")
+    assert kept.counts.get(word) == cells.count(word)
+    assert kept.n_unlabeled == cells.count("")
+    assert not any("say" in one for one in kept.remarks)
+
+
+def test_the_same_words_in_batches(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(SEVERITY)))
+    for unlabeled, counts in ((None, {"mild": 1, "severe": 1}), ("", {"mild": 1, "none": 2, "severe": 1})):
+        counter = LabelCounter("y")
+        counter.add(read_table(path))
+        found = counter.read("t.csv", positive=None, unlabeled=unlabeled)
+        assert found.meaning.counts == counts
+        assert any(isinstance(one, Caution) for one in found.meaning.remarks) is (unlabeled is None)

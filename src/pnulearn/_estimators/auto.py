@@ -1,10 +1,10 @@
-"""AutoPNU: PNU and scikit-learn models adjusted to the class prior, averaged with weights from their held-out risk."""
+"""AutoPNU: PNU and classifiers adjusted to the class prior, averaged with weights from their held-out risk."""
 
 from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from io import BytesIO
@@ -15,11 +15,22 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.pipeline import Pipeline
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.base import PartiallyLabeledClassifier
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._estimators.prior_adjusted import Adjustment, PriorAdjusted, class_scores
+from pnulearn._estimators.learners import (
+    BAGGING,
+    FOR_TWO_CLASSES,
+    LEARNERS,
+    PNU,
+    BaggedTrees,
+    is_pnu,
+    make_learner,
+    read_learners,
+)
+from pnulearn._estimators.prior_adjusted import Adjustment, PriorAdjusted, cautious, class_scores, label_slope
 from pnulearn._estimators.saving import PLAIN, contents, restore, warn_of_other_scikit_learn
 from pnulearn._extras import import_extra
 from pnulearn._files.archive import refuse_other_types
@@ -29,87 +40,72 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.result import count_held_out, doubt_prior, estimate_model_risk, held_out_risk
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._learning.settings import AUTO, FOLDS
+from pnulearn._machine import check_n_jobs, map_in_threads
 from pnulearn._problem.alignment import refuse_misaligned
-from pnulearn._problem.folds import assign_folds, check_cv
+from pnulearn._problem.folds import assign_folds, check_cv, own_splits, read_groups
 from pnulearn._problem.inputs import read_mask, read_random_state
 from pnulearn._problem.labels import Labels
 from pnulearn._problem.row_keys import merge_values, row_keys
 from pnulearn._problem.samples import Samples, Sampling, read_sampling
 from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._variance import LAPLACE_ROWS
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import resolve_prior
 
-PNU = "pnu"
-
-
-# scikit-learn's models are imported on first use, so that fitting or loading PNU alone stays fast.
-def _forest(seed: int) -> Any:
-    from sklearn.ensemble import ExtraTreesClassifier
-
-    return ExtraTreesClassifier(100, random_state=seed)
-
-
-def _boosting(seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=50, min_samples_leaf=5, random_state=seed)
-
-
-def _logistic(seed: int) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _svm(seed: int) -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(tol=1e-10)  # with the default tolerance, scores vary by 1e-3 with the order of rows; it is no faster
-
-
-# Functions of a seed that return an unfitted scikit-learn model.
-SUPERVISED: dict[str, Callable[[int], Any]] = {
-    "forest": _forest,
-    "boosting": _boosting,
-    "logistic": _logistic,
-    "svm": _svm,
-}
-FOR_TWO_CLASSES = ("svm",)
-LEARNERS = (PNU, *SUPERVISED)
+MOST_STEPS = 200  # of Newton's method
 
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted learner: its name, its weight in the average, its own held-out risk, and the scikit-learn model."""
+    """A fitted learner: its name, its class, its weight in the average, its own held-out risk, and the model."""
 
     name: str
+    learner: str
     weight: float
     risk: RiskEstimate | None
-    model: Any = None  # None for PNU, which is `pnu_`
-    adjustment: Adjustment | None = None
+    model: Any = None  # None for a PNUClassifier in a file, which has a format of its own
+    adjustment: Adjustment | None = None  # None for a PNUClassifier
 
     def shares(self, X: AnyArray) -> AnyArray:
         """Probabilities of every class, shape (n, classes)."""
-        assert self.adjustment is not None
-        return np.exp(self.adjustment.apply(class_scores(self.model, X, self.model.classes_)))
+        if self.adjustment is None:
+            return np.asarray(self.model.predict_proba(X))
+        return np.exp(self.adjustment.apply(class_scores(self.model, X, np.sort(self.model.classes_))))
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A learner after fitting. `scores` are 2 P − 1 of held-out rows, (K, n) with NaN, and `judging` those in whose
+    adjustment the row's own fold had no part; None if no rows were held out."""
+
+    model: Any
+    adjustment: Adjustment | None
+    scores: AnyArray | None
+    judging: AnyArray | None
+    risk: RiskEstimate | None
 
 
 class AutoPNU(PartiallyLabeledClassifier):
     """Weighted average of PNU, a forest, boosting, logistic regression and an SVM, all adjusted to one class prior.
 
     Every learner is fitted separately; those of scikit-learn are wrapped in `PriorAdjusted`. Each one scores held-out
-    rows. Probabilities are averaged with weights proportional to exp(−n (zero-one risk + squared risk)), where both are
-    held-out PNU risks and n is the effective number of labels. `risk_` is cross-validated: a row is scored with weights
-    that were computed from the other folds.
+    rows, and the weights minimise the squared risk of the average on them, with a penalty for unequal weights that
+    falls with the number of labels. `risk_` is cross-validated: a row is scored with
+    adjustments and weights that were computed from the other folds.
+
+    With labels of one class only (P and U, or N and U), PNU and bagged trees that tell the labelled from the unlabelled
+    rows are averaged with equal weights.
 
     The cost is one fit of PNU, to columns as given and as ranks, and one fit per fold plus one of every other learner.
 
     Parameters
     ----------
-    learners : sequence of str
-        Some of "pnu", "forest", "boosting", "logistic" and "svm" (skipped if there are more than two classes).
+    learners : sequence of str and classifiers
+        Names out of "pnu", "forest" (extremely randomised trees), "boosting" (of CatBoost or LightGBM if one is
+        installed, else scikit-learn's), "logistic", "svm" (two classes only) and "bagging" (labels of one class only),
+        and classifiers or pipelines of your own, also as pairs (name, classifier).
     pnu : PNUClassifier, optional
-        The PNU classifier to use; by default `PNUClassifier(columns="both")`.
+        The PNU classifier to use for "pnu"; by default `PNUClassifier(columns="both")`.
     prior : object, optional
         The class prior, in any form that `PNUClassifier` accepts; None estimates it.
     cv : "auto", int, splitter or pairs of row numbers
@@ -121,13 +117,15 @@ class AutoPNU(PartiallyLabeledClassifier):
         The value that marks unlabelled rows, besides missing values.
     pos_label : object, optional
         The positive class, by default the greater label.
+    n_jobs : int, optional
+        Number of learners that are fitted at the same time, in threads. The answer does not depend on it.
     random_state : int, RandomState or None
         Seed of all random choices.
 
     Attributes
     ----------
     members_
-        The learners, each with `name`, `weight` and its own held-out `risk`.
+        The learners, each with `name`, the class of its `learner`, `weight` and its own held-out `risk`.
     classes_
         (negative, positive), or all classes in order.
     prior_, prior_interval_, prior_estimate_, prior_doubt_
@@ -135,8 +133,8 @@ class AutoPNU(PartiallyLabeledClassifier):
     risk_, decisions_
         Estimated error and confusion counts of the average, from held-out rows.
     validation_scores_, judging_scores_
-        2 P(+|x) − 1 of held-out rows. For `judging_scores_` the weights of the learners were computed without the row's
-        own fold.
+        2 P(+|x) − 1 of held-out rows. For `judging_scores_` adjustments and weights were computed without the row's own
+        fold.
 
     Examples
     --------
@@ -144,9 +142,10 @@ class AutoPNU(PartiallyLabeledClassifier):
     >>> truth = np.concatenate([np.arange(40) % 2, rng.random(200) < 0.3])
     >>> X = rng.normal(size=(240, 2)) + 2 * truth[:, None]
     >>> y = np.where(np.arange(240) < 40, truth, np.nan)
-    >>> model = AutoPNU(("pnu", "logistic"), prior=0.3, random_state=0).fit(X, y)
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> model = AutoPNU(["pnu", "logistic", KNeighborsClassifier()], prior=0.3, random_state=0).fit(X, y)
     >>> [member.name for member in model.members_]
-    ['pnu', 'logistic']
+    ['pnu', 'logistic', 'kneighborsclassifier']
     >>> bool(model.score(X, y) > 0.8)
     True
     """
@@ -158,7 +157,7 @@ class AutoPNU(PartiallyLabeledClassifier):
 
     def __init__(
         self,
-        learners: Sequence[str] = LEARNERS,
+        learners: Sequence[Any] = LEARNERS,
         pnu: PNUClassifier | None = None,
         *,
         prior: Any = None,
@@ -166,6 +165,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         sampling: Sampling = "by_class",
         unlabeled: Any = None,
         pos_label: Any = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ):
         self.learners = learners
@@ -175,6 +175,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         self.sampling = sampling
         self.unlabeled = unlabeled
         self.pos_label = pos_label
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(
@@ -184,33 +185,34 @@ class AutoPNU(PartiallyLabeledClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         at_random: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> AutoPNU:
         """Fit every learner and compute their weights.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame (rows, columns)
-            Features, in columns of comparable scale; sparse input is converted to a dense array.
+            Features; sparse input is converted to a dense array.
         y : array (rows,)
             Labels; missing values and `unlabeled` mark unlabelled rows.
         sample_weight : array (rows,), optional
             Weights of the rows; one each by default.
         at_random : array of bool (rows,), optional
             True for labelled rows that were drawn at random from the population, if the others were drawn by class.
+        groups : array (rows,), optional
+            The group of every row (a patient, a document). Rows of a group are held out together.
         """
-        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random)
-        names = _read_names(self.learners)
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random, groups=groups)
+        learners = read_learners(self.learners)
         check_cv(self.cv, AUTO)
+        check_n_jobs(self.n_jobs)
         if not isinstance(self.pnu, PNUClassifier | None):
             raise TypeError(f"pnu must be a PNUClassifier or None, got {self.pnu!r}.")
         rows = self._read_problem(X, y, sample_weight)
         marked = read_mask(at_random, len(rows.codes))
-        rows = replace(rows, X=dense(rows.X), sampling=read_sampling(self.sampling), at_random=marked)
-        names = [name for name in names if rows.n_classes == 2 or name not in FOR_TWO_CLASSES]
-        if not names:
-            raise ValueError(
-                f"learners={self.learners!r} support two classes only, and y has {rows.n_classes}. Add 'pnu'."
-            )
+        apart = None if groups is None else read_groups(groups, len(rows.codes))
+        rows = replace(rows, X=dense(rows.X), sampling=read_sampling(self.sampling), at_random=marked, groups=apart)
+        learners = _usable(learners, rows)
         seed = int(read_random_state(self.random_state).randint(2**31))
         prior = resolve_prior(
             self.prior,
@@ -222,67 +224,85 @@ class AutoPNU(PartiallyLabeledClassifier):
             random_counts=rows.random_counts,
         )
         self.prior_estimate_, self.prior_, self.prior_interval_ = prior, prior.value, prior.interval
-        common = {"prior": prior, "sampling": self.sampling, "random_state": seed}
-        fitted = [
-            self._fit_pnu(rows, common) if name == PNU else self._fit_supervised(name, rows, common) for name in names
-        ]
-        held_out = [_held_out_shares(model, rows) for model in fitted]
-        self._weigh(names, fitted, held_out, rows, seed)
+        work = [(name, given, rows, prior, seed) for name, given in learners.items()]
+        fitted = map_in_threads(self._fit_learner, work, self.n_jobs)
+        self._weigh(list(learners), fitted, rows, seed)
         return self
 
-    def _fit_pnu(self, rows: Samples, common: dict[str, Any]) -> PNUClassifier:
-        own = PNUClassifier(columns="both") if self.pnu is None else clone(self.pnu)
-        own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
-        return own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight)
-
-    def _fit_supervised(self, name: str, rows: Samples, common: dict[str, Any]) -> PriorAdjusted:
-        """Fit to values of which those equal up to rounding are merged: trees would split between them."""
-        folds = FOLDS if isinstance(self.cv, str) else self.cv
-        model = PriorAdjusted(SUPERVISED[name](common["random_state"]), cv=folds, **common)
+    def _fit_learner(self, name: str, given: Any, rows: Samples, prior: PriorEstimate, seed: int) -> _Fitted:
+        common = {"prior": prior, "sampling": self.sampling, "random_state": seed}
+        if is_pnu(name, given):
+            return self._fit_pnu(given or self.pnu, rows, common)
+        # Trees split between any two values, so values that are equal up to rounding are merged.
+        merged = replace(rows, X=merge_values(rows.X))
+        if name == BAGGING and given is None:
+            return _fit_bagging(merged, prior, seed)
+        model = make_learner(name, given, seed, merged.X[rows.labeled])
+        cv = FOLDS if isinstance(self.cv, str) else self.cv
+        adjusted = PriorAdjusted(model, prior, cv=cv, sampling=self.sampling, random_state=seed)
         labels = Labels(np.arange(rows.n_classes), rows.codes)  # class names are the codes themselves
-        return model.fit(merge_values(rows.X), labels, None if (rows.weight == 1).all() else rows.weight)
+        weight = None if (rows.weight == 1).all() else rows.weight
+        adjusted.fit(merged.X, labels, weight, groups=rows.groups)
+        scores = _from_log_odds(getattr(adjusted, "validation_scores_", None))
+        judging = _from_log_odds(getattr(adjusted, "judging_scores_", None))
+        return _Fitted(adjusted.estimator_, adjusted.adjustment_, scores, judging, adjusted.risk_)
 
-    def _weigh(self, names: list[str], fitted: list[Any], held_out: list[Any], rows: Samples, seed: int) -> None:
+    def _fit_pnu(self, given: PNUClassifier | None, rows: Samples, common: dict[str, Any]) -> _Fitted:
+        own = PNUClassifier(columns="both") if given is None else clone(given)
+        own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
+        if own.risk == "pnu" and rows.n_classes == 2 and (rows.counts == 0).any():
+            own.set_params(risk="pu" if rows.counts[0] == 0 else "nu")
+        own.fit(rows.X, Labels(self.classes_, rows.codes), rows.weight, groups=rows.groups)
+        counted = np.flatnonzero(rows.weight)  # PNUClassifier drops rows of weight zero
+        found = []
+        for scores in (own.validation_scores_, own.judging_scores_):
+            shares = np.full((len(rows.codes), rows.n_classes), np.nan)
+            scored = ~np.isnan(scores) if scores.ndim == 1 else ~np.isnan(scores[:, 0])
+            shares[counted[scored]] = probabilities(scores[scored], own.calibration_)
+            found.append(_as_scores(shares) if scored.any() else None)
+        scores, judging = found
+        return _Fitted(own, None, scores, judging, own.risk_)
+
+    def _weigh(self, names: list[str], fitted: list[_Fitted], rows: Samples, seed: int) -> None:
         """Set members_ with their weights, then the risk of their average."""
-        scored = [place for place, shares in enumerate(held_out) if shares is not None]
-        scores = np.stack([held_out[place] for place in scored]) if scored else None  # (M, K, n)
+        prior = self.prior_estimate_
+        held_out = [(place, one.scores, one.judging) for place, one in enumerate(fitted)]
+        pairs = [(place, one, other) for place, one, other in held_out if one is not None and other is not None]
+        scored = [place for place, _, _ in pairs]
         weight = np.zeros(len(names))
-        weight[scored or [0]] = 1.0  # without held-out scores, the first learner alone
-        found = cross = None
-        if scores is not None:
-            weight[scored] = own = _weights(scores, rows, self.prior_estimate_)
-            found, cross = np.tensordot(own, scores, axes=1), _cross_scores(scores, rows, self.prior_estimate_, seed)
-        self.members_, self.pnu_, self.member_scores_ = [], None, held_out
-        for place, (name, model) in enumerate(zip(names, fitted, strict=True)):
-            alone = None if held_out[place] is None or rows.n_classes > 2 else held_out[place][0]
-            risk = None if alone is None else held_out_risk(rows, alone, self.prior_estimate_)
-            member = Member(name, float(weight[place]), risk)
-            if name == PNU:
-                self.pnu_ = model
-            else:
-                member = replace(member, model=model.estimator_, adjustment=model.adjustment_)
-            self.members_.append(member)
-        self._evaluate(rows, found, cross)
+        weight[scored or [0]] = 1 / len(scored or [0])  # without held-out scores, the first learner alone
+        found = judged = None
+        if scored:
+            scores = np.stack([one for _, one, _ in pairs])  # (M, K, n)
+            judging = np.stack([other for _, _, other in pairs])
+            weight[scored] = own = member_weights(scores, rows, prior)
+            found, judged = np.tensordot(own, scores, axes=1), _judge(scores, judging, rows, prior, seed)
+        self.member_scores_ = [one.scores for one in fitted]
+        self.members_ = []
+        for name, one, share in zip(names, fitted, weight, strict=True):
+            self.members_.append(Member(name, _kind(one.model), float(share), one.risk, one.model, one.adjustment))
+        self.pnu_ = next((member.model for member in self.members_ if member.name == PNU), None)
+        self._evaluate(rows, found, judged)
 
-    def _evaluate(self, rows: Samples, found: AnyArray | None, cross: AnyArray | None) -> None:
+    def _evaluate(self, rows: Samples, found: AnyArray | None, judged: AnyArray | None) -> None:
         """Set risk_, decisions_ and prior_doubt_ of the average from held-out scores (K, n)."""
         self.risk_ = self.decisions_ = self.prior_doubt_ = None
-        nowhere = np.full((1 if rows.n_classes == 2 else rows.n_classes, len(rows.codes)), np.nan)
-        found, cross = (nowhere if scores is None else scores for scores in (found, cross))
         two = rows.n_classes == 2
-        self.validation_scores_, self.judging_scores_ = (s[0] if two else s.T for s in (found, cross))
-        self.risk_ = estimate_model_risk(rows, cross, self._scores, self.prior_estimate_)
-        self.decisions_ = count_held_out(rows, cross)
+        nowhere = np.full((1 if two else rows.n_classes, len(rows.codes)), np.nan)
+        found, judged = (nowhere if scores is None else scores for scores in (found, judged))
+        self.validation_scores_, self.judging_scores_ = (s[0] if two else s.T for s in (found, judged))
+        never = _never_held_out(judged[0], rows)
+        self.risk_ = estimate_model_risk(rows, judged, self._scores, self.prior_estimate_, never)
+        self.decisions_ = count_held_out(rows, judged)
         if two and self.prior_estimate_.is_known:
-            self.prior_doubt_ = doubt_prior(rows, cross[0], float(self.prior_estimate_))
+            self.prior_doubt_ = doubt_prior(rows, judged[0], float(self.prior_estimate_))
 
     def _scores(self, X: Any) -> AnyArray:
         shares = np.zeros((X.shape[0], len(self.classes_)))
         seen = dense(X)
         for member in self.members_ if len(shares) else ():  # scikit-learn's models refuse to answer about no rows
             if member.weight > 0:
-                own = member.shares(seen) if self.pnu_ is None or member.name != PNU else self.pnu_.predict_proba(seen)
-                shares += member.weight * own
+                shares += member.weight * member.shares(seen)
         return 2 * shares[:, 1] - 1 if len(self.classes_) == 2 else 2 * shares - 1
 
     def predict_proba(self, X: Any) -> AnyArray:
@@ -296,75 +316,187 @@ class AutoPNU(PartiallyLabeledClassifier):
         return probabilities(self.decision_function(X), None)
 
 
-def _read_names(learners: Any) -> list[str]:
-    names = [learners] if isinstance(learners, str) else list(learners) if isinstance(learners, Iterable) else []
-    if not names or any(name not in LEARNERS for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"learners must be distinct names out of {', '.join(map(repr, LEARNERS))}, got {learners!r}.")
-    return names
+def _usable(learners: dict[str, Any], rows: Samples) -> dict[str, Any]:
+    """The learners for these rows: with labels of one class only PNU and bagged trees, otherwise all but the latter."""
+    one_class = np.count_nonzero(rows.counts) < 2
+    kept = {}
+    for name, given in learners.items():
+        if given is None and name == BAGGING:
+            fits = one_class and rows.n_classes == 2 and len(rows.unlabeled) > 0
+        elif is_pnu(name, given):
+            fits = True
+        else:
+            fits = not one_class and (rows.n_classes == 2 or given is not None or name not in FOR_TWO_CLASSES)
+        if fits:
+            kept[name] = given
+    if not kept:
+        have = "labels of one class" if one_class else f"{rows.n_classes} classes with labels"
+        raise ValueError(f"None of the learners {', '.join(learners)} can learn from {have}. Add 'pnu'.")
+    return kept
 
 
-def _held_out_shares(model: Any, rows: Samples) -> AnyArray | None:
-    """Held-out scores 2 P − 1 of all rows, shape (K, n); None if rows could not be held out."""
-    scores = getattr(model, "validation_scores_", None)
-    if scores is None or np.isnan(scores).all():
+def _kind(model: Any) -> str:
+    """The name of a model's class, or of the last step of a pipeline."""
+    return type(model.steps[-1][1] if isinstance(model, Pipeline) else model).__name__
+
+
+def _fit_bagging(rows: Samples, prior: PriorEstimate, seed: int) -> _Fitted:
+    """Bagged trees of the labelled class against U, cut at the quantile of U at one minus the class's share.
+
+    The slope of the log-odds makes them those of being labelled rather than unlabelled, with as many of both.
+    """
+    code = int(rows.counts.argmax())
+    y, alike = (rows.codes >= 0).astype(int), np.arange(len(rows.codes)) if rows.groups is None else rows.groups
+    trees = BaggedTrees(random_state=seed).fit(rows.X, y, rows.weight, alike)
+    known = ~np.isnan(trees.held_out_)
+    held_out = np.log(np.clip(np.column_stack([1 - trees.held_out_, trees.held_out_]), 1e-3, None))
+    balanced = rows.weight[known] / np.bincount(y, weights=rows.weight)[y[known]]
+    slope = label_slope(held_out[known], y[known], balanced)
+    own = known & (y == 0)
+    margin, weight = held_out[own] @ [-1.0, 1.0], rows.weight[own]
+    order = np.argsort(margin)
+    place = np.cumsum(weight[order]) - weight[order] / 2
+    cut = np.interp((1 - prior.shares[code]) * weight.sum(), place, margin[order]) if own.any() else 0.0
+    shift = np.array([0.0, -slope * cut])
+    if code == 0:
+        trees.classes_ = np.array([1, 0])
+        held_out, shift = held_out[:, ::-1], shift[::-1]
+    adjustment = Adjustment(slope, shift, 1.0)
+    scores = _as_scores(np.exp(adjustment.apply(held_out))) if known.any() else None
+    risk = None if scores is None else held_out_risk(rows, scores[0], prior)
+    return _Fitted(trees, adjustment, scores, scores, risk)
+
+
+def _as_scores(shares: AnyArray) -> AnyArray:
+    """2 P − 1, shape (K, n), from probabilities (n, classes)."""
+    return 2 * (shares[:, 1:] if shares.shape[1] == 2 else shares).T - 1
+
+
+def _from_log_odds(scores: AnyArray | None) -> AnyArray | None:
+    """2 P − 1, shape (K, n), from log-odds (n,) or log-probabilities (n, K)."""
+    if scores is None:
         return None
-    if isinstance(model, PNUClassifier):
-        scored = ~np.isnan(scores) if scores.ndim == 1 else ~np.isnan(scores[:, 0])
-        shares = np.full((len(rows.codes), rows.n_classes), np.nan)
-        counted = np.flatnonzero(rows.weight)  # PNUClassifier drops rows of weight zero
-        shares[counted[scored]] = probabilities(scores[scored], model.calibration_)
-    else:
-        shares = np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else np.exp(scores)
-    return 2 * (shares[:, 1:] if rows.n_classes == 2 else shares).T - 1
+    return _as_scores(np.column_stack([expit(-scores), expit(scores)]) if scores.ndim == 1 else np.exp(scores))
 
 
-def _weights(scores: AnyArray, rows: Samples, prior: PriorEstimate, without: AnyArray | None = None) -> AnyArray:
-    """Gibbs weights of the learners from held-out scores (M, K, n); rows in the mask `without` are left out."""
+def _never_held_out(scores: AnyArray, rows: Samples) -> tuple[int, ...]:
+    """Classes with labelled rows none of which has a score."""
+    seen = np.bincount(rows.codes[(rows.codes >= 0) & ~np.isnan(scores)], minlength=rows.n_classes)
+    return tuple(np.flatnonzero((rows.counts > 0) & (seen == 0)).tolist())
+
+
+def member_weights(scores: AnyArray, rows: Samples, prior: PriorEstimate, without: AnyArray | None = None) -> AnyArray:
+    """Weights of the learners from held-out scores (M, K, n); rows in the mask `without` are left out.
+
+    They minimise the held-out squared risk of the average plus KL(weights || equal weights) / n, n the effective number
+    of labels: stacking with the penalty of PAC-Bayesian bounds. The risk of an average is the average risk less the
+    disagreement of the learners (Krogh and Vedelsby, 1995), so learners that err on different rows share the weight. An
+    uncertain prior is shrunk as in `PriorAdjusted`.
+    """
+    counts = rows.counts
+    if np.count_nonzero(counts) < 2 or len(scores) == 1:
+        return np.full(len(scores), 1 / len(scores))
+    shares = cautious(prior, counts / counts.sum()).shares
     known = ~np.isnan(scores).any(axis=(0, 1))
     known &= True if without is None else ~without
     groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)[known]
-    tally = Tally.of(scores[:, :, known].transpose(1, 0, 2)[:, None], groups)
-    risk = (tally.zero_one(prior.shares) + tally.squared(prior.shares))[0]
-    energy = tally.effective_labels(prior.shares) * risk
-    weight = np.exp(energy.min() - energy)
+    one, other = np.triu_indices(len(scores), 1)
+    candidates = np.concatenate([scores, (scores[one] + scores[other]) / 2])[:, :, known]
+    tally = Tally.of(candidates.transpose(1, 0, 2)[:, None], groups)
+    never = np.flatnonzero((tally.weight[:-1] == 0) & (counts > 0))
+    if len(never):
+        tally = tally.with_pseudo_observations(never.tolist(), LAPLACE_ROWS)
+    alone, middle = np.split(tally.squared(shares)[0], [len(scores)])
+    disagreement = np.zeros((len(scores), len(scores)))
+    disagreement[one, other] = np.maximum(2 * (alone[one] + alone[other]) - 4 * middle, 0)
+    return penalised_weights(alone, disagreement + disagreement.T, 1 / tally.effective_labels(shares))
+
+
+def penalised_weights(risk: AnyArray, disagreement: AnyArray, penalty: float) -> AnyArray:
+    """The weights w that minimise w'risk - w'disagreement w / 2 + penalty * sum of w log w, by Newton's method.
+
+    >>> penalised_weights(np.array([0.1, 0.1, 0.4]), np.zeros((3, 3)), 0.1).round(3).tolist()
+    [0.488, 0.488, 0.024]
+    """
+    n = len(risk)
+    weight, system, right = np.full(n, 1 / n), np.ones((n + 1, n + 1)), np.zeros(n + 1)
+    system[n, n] = 0.0
+
+    def objective(w: AnyArray) -> float:
+        return float(w @ risk - w @ disagreement @ w / 2 + penalty * (w @ np.log(w)))
+
+    for _ in range(MOST_STEPS):
+        gradient = risk - disagreement @ weight + penalty * (np.log(weight) + 1)
+        system[:n, :n] = np.diag(penalty / weight) - disagreement
+        right[:n] = -gradient
+        step = np.linalg.solve(system, right)[:n]
+        size = min(1.0, 0.9 / max(float((-step / weight).max()), 1e-9))
+        now = objective(weight)
+        while objective(weight + size * step) > now and size > 1e-9:
+            size /= 2
+        weight = weight + size * step
+        if np.abs(size * step).max() < 1e-13:
+            break
     return weight / weight.sum()
 
 
-def _cross_scores(scores: AnyArray, rows: Samples, prior: PriorEstimate, seed: int) -> AnyArray:
-    """Averaged scores (K, n), each row with weights that were computed from the other folds."""
-    n_folds = int(min(5, np.bincount(rows.codes[rows.labeled], minlength=rows.n_classes).min()))
-    if n_folds < 2 or len(scores) == 1:
-        return np.tensordot(_weights(scores, rows, prior), scores, axes=1)
-    fold = assign_folds(rows.codes, n_folds, row_keys(rows.X, seed, rows.weight), rows.weight)
-    found = np.empty(scores.shape[1:])
-    for k in np.unique(fold):
-        own = fold == k
-        found[:, own] = np.tensordot(_weights(scores, rows, prior, without=own), scores[:, :, own], axes=1)
+def _judge(scores: AnyArray, judging: AnyArray, rows: Samples, prior: PriorEstimate, seed: int) -> AnyArray:
+    """Averages of `judging` (M, K, n), each row with weights that were computed from scores of the other folds."""
+    if len(scores) == 1:
+        return np.asarray(judging[0])
+    numbers = np.arange(len(rows.codes))
+    n_groups = len(numbers) if rows.groups is None else len(np.unique(rows.groups))
+    n_folds = min(FOLDS, n_groups)
+    own = own_splits(n_folds, rows.codes, numbers, rows.groups, seed)
+    if own:
+        held_out = [np.isin(numbers, test) for _, test in own]
+    else:
+        fold = assign_folds(rows.codes, n_folds, row_keys(rows.X, seed, rows.weight), rows.weight)
+        held_out = [fold == k for k in np.unique(fold)]
+    found = np.full(judging.shape[1:], np.nan)
+    for test in held_out:
+        weight = member_weights(scores, rows, prior, without=test)
+        found[:, test] = np.tensordot(weight, judging[:, :, test], axes=1)
     return found
 
 
-# Saving an `AutoPNU`: PNU in its own format, scikit-learn's models in the format of skops.
+# Saving an `AutoPNU`: PNU in its own format, other models in the format of skops.
 
 KIND = "AutoPNU"
 TYPES = (Adjustment,)
 NOT_KEPT = ("members_", "pnu_", "member_scores_")  # saved in another form, or used by reports only
-PLAIN_FIELDS = ("name", "weight", "risk", "adjustment")  # of a member; its model is saved by skops
-# Types that skops does not trust by default: tree nodes, which are arrays.
+PLAIN_FIELDS = ("name", "learner", "weight", "risk", "adjustment")  # of a member; its model is saved apart
+# Types that skops does not trust by default and that run no code: arrays of tree nodes, and models of boosting, which
+# CatBoost and LightGBM read from their own formats.
 TREES = ["sklearn.tree._tree.Tree", "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"]
+BOOSTERS = {
+    "CatBoostClassifier": ["catboost.core.CatBoostClassifier"],
+    "LGBMClassifier": ["collections.OrderedDict", "lightgbm.basic.Booster", "lightgbm.sklearn.LGBMClassifier"],
+}
+BAGS = ["pnulearn._estimators.learners.BaggedTrees"]
+KINDS = {
+    "forest": ("ExtraTreesClassifier",),
+    "boosting": (*BOOSTERS, "HistGradientBoostingClassifier"),
+    "logistic": ("LogisticRegression",),
+    "svm": ("SVC",),
+    BAGGING: ("BaggedTrees",),
+}
 
 
 def auto_contents(model: AutoPNU) -> dict[str, Any]:
     """The contents of a fitted model for saving. Raises a ValueError if the model cannot predict."""
     refuse_broken(model)
-    kept = {name: value for name, value in model.get_params(deep=False).items() if name != PNU}
+    given = {name: value for name, value in model.get_params(deep=False).items() if name not in (PNU, "learners")}
+    pnus = {member.name: member.model for member in model.members_ if isinstance(member.model, PNUClassifier)}
+    others = {member.name: member.model for member in model.members_ if member.name not in pnus}
     return {
         "kind": KIND,
-        "parameters": {name: v if isinstance(v, (*PLAIN, PriorEstimate)) else None for name, v in kept.items()},
+        "parameters": {name: v if isinstance(v, (*PLAIN, PriorEstimate)) else None for name, v in given.items()},
         "learnt": {name: value for name, value in vars(model).items() if name.endswith("_") and name not in NOT_KEPT},
         "members": [{name: getattr(member, name) for name in PLAIN_FIELDS} for member in model.members_],
-        "models": _dump({member.name: member.model for member in model.members_ if member.name != PNU}),
+        "models": _dump(others),
         "scikit-learn": version("scikit-learn"),
-        "pnu": None if model.pnu_ is None else contents(model.pnu_),
+        "pnu": {name: contents(own) for name, own in pnus.items()},
     }
 
 
@@ -372,12 +504,15 @@ def restore_auto(content: dict[str, Any]) -> AutoPNU:
     """The model with these contents. Raises an error if they are inconsistent."""
     model = AutoPNU(**content["parameters"])
     model.__dict__.update(content["learnt"])
-    model.pnu_ = None if content["pnu"] is None else restore(PNUClassifier, content["pnu"])
     saved_with = content["scikit-learn"]
     warn_of_other_scikit_learn("AutoPNU", saved_with)
     try:
-        models = _load(content["models"])
-        model.members_ = [Member(**member, model=models.get(member["name"])) for member in content["members"]]
+        models = {name: restore(PNUClassifier, own) for name, own in content["pnu"].items()}
+        models |= _load(content["models"], [member["learner"] for member in content["members"]])
+        model.members_ = [Member(**member, model=models[member["name"]]) for member in content["members"]]
+        model.pnu_ = models.get(PNU)
+        own = (m.name if m.name in LEARNERS else (m.name, clone(m.model)) for m in model.members_)
+        model.learners = tuple(own)
         refuse_broken(model)
     except Exception as error:
         if isinstance(error, ImportError) or saved_with == version("scikit-learn"):
@@ -393,13 +528,15 @@ def refuse_broken(model: AutoPNU) -> None:
     """Raise a ValueError unless the learners are consistent with each other, finite and able to predict."""
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     for place, member in enumerate(model.members_):
-        refuse_other_types(member, f"members_[{place}]", finite=True)
-        if member.name == PNU:
-            _require(model.pnu_ is not None and model.pnu_.n_features_in_ == n_features, "the PNU model is missing")
+        refuse_other_types(replace(member, model=None), f"members_[{place}]", finite=True)
+        kind = _kind(member.model)
+        _require(
+            kind == member.learner and kind in KINDS.get(member.name, (kind,)), f"member {member.name!r} is a {kind}"
+        )
+        if isinstance(member.model, PNUClassifier):
+            _require(member.model.n_features_in_ == n_features, "the PNU model has different columns")
             continue
-        known = member.name in SUPERVISED and type(member.model) is type(SUPERVISED[member.name](0))
-        _require(known, f"member {member.name!r} is a {type(member.model).__name__}")
-        own = member.model.n_features_in_, member.model.classes_.tolist()
+        own = _n_features(member.model, n_features), sorted(np.asarray(member.model.classes_).tolist())
         _require(own == (n_features, list(range(n_classes))), f"{member.name} has different columns or classes")
         n_outputs = None if member.adjustment is None else np.shape(member.adjustment.shift)
         _require(n_outputs == (n_classes,), f"{member.name} has no adjustment")
@@ -412,26 +549,54 @@ def refuse_broken(model: AutoPNU) -> None:
     _require(bool(np.isfinite(scores).all()), "its predictions are not finite")
 
 
+def _n_features(model: Any, default: int) -> int:
+    """The number of columns of a model; CatBoost forgets `n_features_in_` in files but keeps the names of columns."""
+    return getattr(model, "n_features_in_", 0) or len(getattr(model, "feature_names_", ())) or default
+
+
 def _dump(models: dict[str, Any]) -> AnyArray | None:
-    """Fitted scikit-learn models as bytes; None if there are none, so that saving PNU alone does not need skops."""
+    """Fitted models as bytes; None if there are none, so that saving PNU alone does not need skops."""
     if not models:
         return None
     with import_extra("skops", "Saving an AutoPNU with models of scikit-learn"):
         import skops.io
+    for name, model in models.items():
+        _refuse_unsafe(name, model, skops.io)
     return np.frombuffer(skops.io.dumps(models), dtype=np.uint8)
 
 
-def _load(packed: AnyArray | None) -> dict[str, Any]:
-    """The models in these bytes. skops only creates scikit-learn's classes and tree nodes."""
+def _refuse_unsafe(name: str, model: Any, io: Any) -> None:
+    """Raise a TypeError for a model that cannot be saved, or not so that loading it runs no code."""
+    try:
+        strange = set(io.get_untrusted_types(data=io.dumps(model))) - set(trusted_types([_kind(model)]))
+    except Exception as error:
+        raise TypeError(f"The learner {name!r} ({type(model).__name__}) cannot be saved by skops: {error}") from error
+    if strange:
+        raise TypeError(
+            f"The learner {name!r} ({type(model).__name__}) cannot be saved so that loading it runs no code: skops "
+            f"does not trust {', '.join(sorted(strange))}. Fit without it, or pickle the model."
+        )
+
+
+def trusted_types(learners: Sequence[str]) -> list[str]:
+    """Types that skops may load for models of these classes."""
+    return TREES + BAGS + [name for learner in learners for name in BOOSTERS.get(learner, [])]
+
+
+def _load(packed: AnyArray | None, learners: Sequence[str]) -> dict[str, Any]:
+    """The models in these bytes. skops only creates the classes that it trusts, and those of `trusted_types`."""
     if packed is None:
         return {}
     with import_extra("skops", "Loading an AutoPNU with models of scikit-learn"):
         import skops.io
+    if "CatBoostClassifier" in learners:
+        with import_extra("boosting", "Loading an AutoPNU with a model of CatBoost"):
+            import catboost  # noqa: F401
     content = packed.tobytes()
     _refuse_compressed(content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentVersionWarning)  # one per tree; `restore_auto` has warned already
-        return skops.io.loads(content, trusted=TREES)
+        return dict(skops.io.loads(content, trusted=trusted_types(learners)))
 
 
 def _refuse_compressed(content: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, log_softmax, softmax
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
@@ -19,9 +21,18 @@ from pnulearn._arrays import AnyArray
 from pnulearn._estimators.base import labeled_accuracy
 from pnulearn._estimators.labeled_only import of_rows, single_label
 from pnulearn._learning.calibration import PENALTY
-from pnulearn._learning.result import held_out_risk
+from pnulearn._learning.result import estimate_model_risk
 from pnulearn._problem.alignment import refuse_misaligned
-from pnulearn._problem.folds import assign_folds, check_cv, own_splits
+from pnulearn._problem.folds import (
+    NEVER,
+    Split,
+    assign_folds,
+    check_cv,
+    never_held_out,
+    own_splits,
+    read_groups,
+    warn_never_held_out,
+)
 from pnulearn._problem.inputs import (
     explained,
     read_foreign,
@@ -93,8 +104,12 @@ def adjust(held_out: AnyArray | None, rows: Samples, prior: PriorEstimate, with_
     correction = np.log(prior.shares) - np.log(labeled_shares)
     if held_out is None or len(rows.unlabeled) == 0:
         return Adjustment(1.0, correction if with_odds else np.zeros(len(counts)))
-    labeled, population, weight = rows.labeled, rows.population, rows.weight[rows.population]
-    slope = label_slope(held_out[labeled], rows.codes[labeled], rows.weight[labeled])
+    labeled, population = (group[~np.isnan(held_out[group, 0])] for group in (rows.labeled, rows.population))
+    if len(population) == 0:
+        return Adjustment(1.0, correction if with_odds else np.zeros(len(counts)))
+    weight, codes = rows.weight[population], rows.codes[labeled]
+    every_class = len(np.unique(codes)) == len(counts)
+    slope = label_slope(held_out[labeled], codes, rows.weight[labeled]) if every_class else 1.0
     scores = slope * held_out + correction
     shift = matching_shift(scores[population], weight, prior.shares)
     by_labels = _label_variance(softmax(scores[labeled], axis=1), rows.weight[labeled])
@@ -199,7 +214,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         `PriorEstimate`, the name of a method or "labeled". None estimates it from X, or from held-out scores if X is
         not numeric.
     cv : int, splitter or pairs of row numbers
-        Cross-validation that holds out every row once.
+        Cross-validation that holds out every row once. A class with one labelled row keeps it in every training part.
     sampling : str
         "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional
@@ -221,8 +236,9 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Estimated error in the population with its interval, from held-out rows (two classes), or None.
     weight_
         Weight of the unlabelled rows in the intercept, from 0 to 1.
-    validation_scores_
-        Scores of held-out rows.
+    validation_scores_, judging_scores_
+        Scores of held-out rows. For `judging_scores_`, from which `risk_` is computed, the adjustment was estimated
+        without the row's own fold.
 
     Examples
     --------
@@ -265,6 +281,7 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         at_random: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         **fit_params: Any,
     ) -> PriorAdjusted:
         """Fit copies of the estimator to the labelled rows, and estimate the adjustment from all rows.
@@ -281,10 +298,13 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             the estimator's `fit` must accept them.
         at_random : array of bool (rows,), optional
             True for labelled rows that were drawn at random from the population, if the others were drawn by class.
+        groups : array (rows,), optional
+            The group of every row (a patient, a document). Rows of a group are held out together, and the interval of
+            `risk_` accounts for correlated errors within groups.
         **fit_params : object
             Passed to the estimator's `fit`. Arrays with one value per row are restricted to the rows of each fit.
         """
-        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random)
+        refuse_misaligned(X=X, y=y, sample_weight=sample_weight, at_random=at_random, groups=groups)
         refuse_no_classifier(self.estimator, "estimator")
         check_cv(self.cv)
         sampling = read_sampling(self.sampling)
@@ -294,12 +314,14 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weight = read_weights(sample_weight, n_rows)
         if sample_weight is not None and not _are_counts(weight):
             fit_params["sample_weight"] = weight
-        rows = Samples(X, labels.codes, weight, len(labels.classes), sampling, read_mask(at_random, n_rows))
+        marked, apart = read_mask(at_random, n_rows), None if groups is None else read_groups(groups, n_rows)
+        rows = Samples(X, labels.codes, weight, len(labels.classes), sampling, marked, apart)
         _refuse_one_class(labels, weight)
         seeded = _seed_unset(clone(self.estimator), None if self.random_state is None else seed)
         work = _Work(seeded, rows, labels, fit_params, _numbers_of(X))
         fitted = work.fit_rows(rows.labeled[weight[rows.labeled] > 0])
-        held_out = work.cross_fit(self.cv, seed)
+        splits = work.splits(self.cv, seed)
+        held_out = work.cross_fit(splits)
         estimate = self._resolve(work, held_out, seed)
         adjustment = adjust(held_out, rows, estimate, has_odds(fitted))
         self.estimator_, self.classes_, self.adjustment_ = fitted, labels.classes, adjustment
@@ -307,8 +329,13 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.weight_, self.risk_ = adjustment.weight, None
         if held_out is not None:
             self.validation_scores_ = self._as_scores(adjustment.apply(held_out))
+            nested = _adjust_by_fold(held_out, rows, splits, estimate, has_odds(fitted))
+            self.judging_scores_ = self._as_scores(nested)
             if len(self.classes_) == 2:
-                self.risk_ = held_out_risk(rows, self.validation_scores_, estimate)
+                never = never_held_out(labels.codes, splits)
+                if never:
+                    warn_never_held_out(labels.classes[list(never)].tolist())
+                self.risk_ = estimate_model_risk(rows, self.judging_scores_[None], self._decide, estimate, never)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
@@ -328,6 +355,9 @@ class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             random_state=seed,
             random_counts=rows.random_counts,
         )
+
+    def _decide(self, X: Any) -> AnyArray:
+        return self._as_scores(self.adjustment_.apply(class_scores(self.estimator_, X, self.classes_)))
 
     def _as_scores(self, log_probabilities: AnyArray) -> AnyArray:
         """Log-odds of the positive class for two classes, log-probabilities for more."""
@@ -457,30 +487,52 @@ class _Work:
         with explained(self.rows.X):
             return clone(self.estimator).fit(_safe_indexing(self.rows.X, rows), known, **params)
 
-    def cross_fit(self, cv: Any, seed: int) -> AnyArray | None:
-        """Held-out scores (n, K) of all rows; None if a class has too few rows for cross-validation."""
+    def cross_fit(self, splits: Sequence[Split]) -> AnyArray | None:
+        """Held-out scores (n, K) of all rows, NaN for rows never held out; None without cross-validation."""
         codes, known = self.rows.codes, (self.rows.codes >= 0) & (self.rows.weight > 0)
         scores = np.full((len(codes), self.rows.n_classes), np.nan)
-        for train, test in own_splits(cv, codes, np.arange(len(codes))) or self._splits(cv, known, seed):
+        for train, test in splits:
             train = train[known[train]]
-            if len(np.unique(codes[train])) < self.rows.n_classes:  # all rows of a class are copies of one
+            if len(np.unique(codes[train])) < self.rows.n_classes:
                 return None
-            model = self.fit_rows(train)
+            with config_context(skip_parameter_validation=True, assume_finite=True):  # the fit to all rows has checked
+                model = self.fit_rows(train)
             with explained(self.rows.X):
                 scores[test] = class_scores(model, _safe_indexing(self.rows.X, test), self.labels.classes)
-        return None if np.isnan(scores).any() else scores
+        return None if np.isnan(scores[self.rows.unlabeled]).any() or not splits else scores
 
-    def _splits(self, n_folds: int, known: AnyArray, seed: int) -> list[tuple[AnyArray, AnyArray]]:
-        """Folds derived from row contents if X is numeric, random ones otherwise."""
-        codes, weight = self.rows.codes, self.rows.weight
-        n_folds = min(int(n_folds), int(np.bincount(codes[known], minlength=self.rows.n_classes).min()))
-        if n_folds < 2:
-            return []
+    def splits(self, cv: Any, seed: int) -> list[Split]:
+        """The given splits, or folds derived from row contents if X is numeric, random ones otherwise.
+
+        If every labelled row of a class is the same row, it is in every training part. Without another class to hold
+        out there are no splits.
+        """
+        codes, weight, groups = self.rows.codes, self.rows.weight, self.rows.groups
+        own = own_splits(cv, codes, np.arange(len(codes)), groups, seed)
+        if own:
+            return own
         numbers = self.numbers
         shuffled = np.random.default_rng(seed).permutation(len(codes))
         keys = shuffled if numbers is None else fold_keys(row_keys(numbers, seed, weight), codes, weight)
+        distinct = [len(np.unique(keys[(codes == code) & (weight > 0)])) for code in range(self.rows.n_classes)]
+        n_folds = min([int(cv), *(count for count in distinct if count > 1)])
+        if max(distinct) < 2:
+            return []
         fold = assign_folds(codes, n_folds, keys, weight)
-        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)]
+        fold[np.isin(codes, np.flatnonzero(np.array(distinct) == 1))] = NEVER
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold[fold != NEVER])]
+
+
+def _adjust_by_fold(
+    held_out: AnyArray, rows: Samples, splits: Sequence[Split], prior: PriorEstimate, with_odds: bool
+) -> AnyArray:
+    """Log-probabilities (n, K) of held-out rows, each adjusted as estimated from the rows of the other folds."""
+    adjusted = np.full(held_out.shape, np.nan)
+    for _, test in splits:
+        others = held_out.copy()
+        others[test] = np.nan
+        adjusted[test] = adjust(others, rows, prior, with_odds).apply(held_out[test])
+    return adjusted
 
 
 def _numbers_of(X: Any) -> Any:

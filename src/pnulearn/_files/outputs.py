@@ -30,6 +30,9 @@ ARCHIVES = {
     "PNUStatistics": STATISTICS,
     "PNUCheckpoint": CHECKPOINT,
 }
+# Formats of predictions by the ending of the file.
+FORMATS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet", ".xlsx": "excel"}
+PREDICTIONS_MARK = b"pnulearn predictions"  # at the end of an Excel file
 HEAD_BYTES = 1 << 20
 
 
@@ -40,7 +43,7 @@ def recognise(path: str | os.PathLike[str]) -> str:
     if not head:
         return EMPTY
     if head.startswith(b"PK"):
-        return _archive_kind(path)
+        return PREDICTIONS if _ends_in(path, PREDICTIONS_MARK) else _archive_kind(path)
     if head.startswith(b"<!DOCTYPE html>") and b'name="generator" content="pnulearn' in head:
         return REPORT
     if head.startswith(b"\x08") and b"\x12\x08pnulearn" in head[:64]:
@@ -62,6 +65,12 @@ def are_predictions(names: Sequence[str]) -> bool:
     first = next((i for i, name in enumerate(names) if name == "prediction" or name.startswith("predicted_")), None)
     rest = [] if first is None else names[first + 1 :]
     return bool(rest) and all(name.startswith(("score", "probability")) for name in rest)
+
+
+def _ends_in(path: str | os.PathLike[str], mark: bytes) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-min(len(mark), file.seek(0, os.SEEK_END)), os.SEEK_END)
+        return file.read() == mark
 
 
 def are_labels(names: Sequence[str]) -> bool:

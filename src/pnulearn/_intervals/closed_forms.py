@@ -515,6 +515,39 @@ def mixture_z(values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: fl
     return float(np.clip((means[2] - means[1]) / gap, 0, 1)), abs(excess) / float(np.sqrt(variance))
 
 
+def ratio_z(shares: Sequence[float], sizes: Sequence[float], ratio: float) -> float:
+    """Score test of p₂ ≥ ratio · p₁ for two binomial proportions: z, positive where the rows contradict it.
+
+    Parameters
+    ----------
+    shares, sizes : sequence of two floats
+        Observed proportions and numbers of rows.
+    ratio : float
+        Least ratio p₂ / p₁ under the null hypothesis.
+
+    Notes
+    -----
+    The variance is that of the maximum-likelihood proportions with p₂ = ratio · p₁. Assumes independent rows.
+
+    References
+    ----------
+    Farrington and Manning (1990), Test statistics and sample size formulae for comparative binomial trials. Statistics
+    in Medicine 9.
+
+    Examples
+    --------
+    >>> round(ratio_z([0.5, 0.3], [100, 100], 1.0), 2)  # the pooled z test of equal proportions
+    2.89
+    """
+    (first, second), (n, m) = shares, sizes
+    hits, others = n * first, m * second
+    linear, square = n + ratio * (hits + m) + others, ratio * (n + m)
+    root = max(linear**2 - 4 * square * (hits + others), 0.0)
+    likely = (linear - float(np.sqrt(root))) / (2 * square)  # of the first proportion; the second is ratio times it
+    variance = ratio**2 * likely * (1 - likely) / n + ratio * likely * (1 - ratio * likely) / m
+    return (ratio * first - second) / float(np.sqrt(variance)) if variance > 0 else 0.0
+
+
 def _weighted_mean(values: AnyArray, weight: AnyArray) -> tuple[float, float]:
     """A weighted mean and its variance at Kish's effective size."""
     share = weight / weight.sum()

@@ -6,10 +6,11 @@ from bisect import bisect_left
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import rel_entr
+from scipy.special import betaln, rel_entr, xlog1py, xlogy
 
 TUNED_FOR = 10.0  # n₀: the interval is tightest at about 8 n₀ rows
 TINY = 1e-12
+RARE = (0.5, 4.5)  # of the Beta distribution of proportions that are usually small
 
 
 def mixture_bound(n: float, confidence: float) -> float:
@@ -64,6 +65,62 @@ def confidence_sequence(value: float, n_effective: float, n_labels: float, confi
     low = 0.0 if value <= TINY or beyond(TINY) < 0 else brentq(beyond, TINY, value)
     high = 1.0 if value >= 1 - TINY or beyond(1 - TINY) < 0 else brentq(beyond, value, 1 - TINY)
     return float(low), float(high)
+
+
+def binomial_sequence(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Beta-binomial confidence sequence for a proportion that is usually small, such as of wrong answers.
+
+    Notes
+    -----
+    All p for which the likelihood ratio of a Beta(1/2, 9/2) mixture to p is below 1 / α. The ratio is a nonnegative
+    martingale with mean 1, so by Ville's inequality the sequence is exact for independent trials, without
+    approximation.
+
+    References
+    ----------
+    Robbins (1970), Annals of Mathematical Statistics 41. Howard, Ramdas, McAuliffe and Sekhon (2021), Annals of
+    Statistics 49.
+
+    Examples
+    --------
+    >>> low, high = binomial_sequence(0, 10, 0.95)
+    >>> low, round(high, 2)
+    (0.0, 0.3)
+    """
+    if trials < 1:
+        return 0.0, 1.0
+    a, b = RARE
+    mixture = betaln(a + successes, b + trials - successes) - betaln(a, b) + np.log1p(-confidence)
+
+    def beyond(p: float) -> float:
+        return float(mixture - xlogy(successes, p) - xlog1py(trials - successes, -p))
+
+    middle = successes / trials
+    low = 0.0 if successes == 0 else brentq(beyond, TINY, middle)
+    high = 1.0 if successes == trials else brentq(beyond, middle, 1 - TINY)
+    return float(low), float(high)
+
+
+def size_of_half_width(value: float, half_width: float, n_labels: float, confidence: float) -> float:
+    """The effective sample size for which the confidence sequence has this half-width.
+
+    >>> low, high = confidence_sequence(0.1, 60, 80, 0.95)
+    >>> round(size_of_half_width(0.1, (high - low) / 2, 80, 0.95))
+    60
+    """
+
+    def excess(log_size: float) -> float:
+        low, high = confidence_sequence(value, float(np.exp(log_size)), n_labels, confidence)
+        return (high - low) / 2 - half_width
+
+    ends = [np.log(1e-3), np.log(1e12)]
+    if excess(ends[0]) <= 0:
+        return 1e-3
+    for log_size in np.log([n_labels / 10, 10 * n_labels]):  # most sizes lie between these
+        ends[0 if excess(log_size) > 0 else 1] = log_size
+        if ends[1] == log_size:
+            break
+    return float(np.exp(brentq(excess, *ends, xtol=1e-8))) if excess(ends[1]) < 0 else 1e12
 
 
 def labels_for_half_width(

@@ -239,18 +239,20 @@ def draw_scores(
     Bayesian bootstrap with half a row beyond either end, so that the share of rows above any one threshold has
     Jeffreys' posterior. P, N and U are drawn separately. P and N are then adjusted, in proportion to their variances,
     so that U is their mixture (generalised least squares). This corresponds to the optimal PNU mix at each threshold.
-    Assumes independent rows.
+    A class without labelled rows is what U leaves over: (U − θ P) / (1 − θ), made monotone. Assumes independent rows.
     """
-    for name, group in zip(("positive", "negative"), scores, strict=False):
-        if not len(group):
-            raise ValueError(f"Curves need labelled rows of both classes; there are no {name} ones.")
+    if sum(len(group) > 0 for group in scores) < 2:
+        raise ValueError("Curves need two of positive, negative and unlabelled rows, in at least one labelled class.")
     cuts = _choose_thresholds(scores)
     counts = [_count(g, w, cuts) for g, w in zip(scores, weights, strict=True)]
     rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)
     usual = counts[2] if counts[2].any() else counts[0] + counts[1]
     added = pseudo_rows * usual / usual.sum()
     below = [_cumulate(count, rng, more) for count, more in zip(counts, (added, added, 0.0), strict=True)]
-    positive, negative = _agree(below, counts, theta[:, None]) if len(scores[2]) else (below[0], below[1])
+    if len(scores[0]) and len(scores[1]):
+        positive, negative = _agree(below, counts, theta[:, None]) if len(scores[2]) else (below[0], below[1])
+    else:
+        positive, negative = _complete(below, theta[:, None], missing=1 if len(scores[0]) else 0)
     return ScoreDraws(cuts, positive, 1 - negative, theta)
 
 
@@ -270,7 +272,12 @@ def draw_bins(
         drawn = rng.standard_gamma(count, size=(N_SCORE_DRAWS, len(count)))
         rows = np.vstack([count, drawn])
         masses.append(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
-    positive, negative = _adjust(masses, smoothed.sum(axis=1), theta) if counts[2].any() else masses[:2]
+    if not counts[0].any():
+        masses[0] = np.clip((masses[2] - (1 - theta) * masses[1]) / theta, 0, None)
+    elif not counts[1].any():
+        masses[1] = np.clip((masses[2] - theta * masses[0]) / (1 - theta), 0, None)
+    complete = counts[0].any() and counts[1].any() and counts[2].any()
+    positive, negative = _adjust(masses, smoothed.sum(axis=1), theta) if complete else masses[:2]
     true, false = (np.clip(part, 1e-9, None) for part in (theta * positive, (1 - theta) * negative))
     return true / (true + false)
 
@@ -314,6 +321,16 @@ def _agree(
     adjusted = _adjust(below, np.array([count.sum() for count in counts]), prior)
     positive, negative = (np.maximum.accumulate(np.clip(part, 0, 1), axis=1) for part in adjusted)
     return positive, negative
+
+
+def _complete(below: Sequence[FloatArray], prior: FloatArray, missing: int) -> tuple[FloatArray, FloatArray]:
+    """P and N, where the `missing` one (0 for P, 1 for N) follows from the other and U, monotone and within [0, 1]."""
+    own, other = (1 - prior, prior) if missing else (prior, 1 - prior)
+    rest = np.clip((below[2] - other * below[1 - missing]) / own, 0, 1)
+    upwards = np.maximum.accumulate(rest, axis=1)
+    downwards = np.minimum.accumulate(rest[:, ::-1], axis=1)[:, ::-1]
+    found = (upwards + downwards) / 2
+    return (below[0], found) if missing else (found, below[1])
 
 
 def _adjust(shares: Sequence[FloatArray], sizes: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -88,6 +88,25 @@ def normal_mass(center: float, deviation: float) -> AnyArray:
     return normalize(-0.5 * ((GRID - center) / scale) ** 2)
 
 
+def angle_mass(center: float, below: float, above: float) -> AnyArray:
+    """Two-piece normal distribution of arcsin √θ, truncated to [0, π/2], with a deviation on either side of its mode.
+
+    For an estimate that is rather too high than too low, such as an upper bound.
+
+    References
+    ----------
+    Wallis (2014), The Two-Piece Normal, Binormal, or Double Gaussian Distribution. Statistical Science 29.
+
+    Examples
+    --------
+    >>> low, high = mass_quantiles(angle_mass(0.5, 0.1, 0.1), [0.05, 0.95])
+    >>> round(low, 2), round(high, 2)  # sin² (0.5 ∓ 0.1645)
+    (0.11, 0.38)
+    """
+    deviation = np.hypot(np.where(center > ANGLES, below, above), SPACING)
+    return normalize(-0.5 * ((ANGLES - center) / deviation) ** 2)
+
+
 def range_mass(low: float, high: float, confidence: float = 0.9) -> AnyArray:
     """Beta distribution with these quantiles, for a prior stated as a range.
 
@@ -157,6 +176,40 @@ def temper_mass(mass: AnyArray, power: float) -> AnyArray:
     """
     with np.errstate(divide="ignore"):
         return normalize(power * np.log(mass))
+
+
+def affine_mass(mass: AnyArray, slope: float, shift: float) -> AnyArray:
+    """Distribution of slope · θ + shift given that it lies in [0, 1], for a positive slope.
+
+    Parameters
+    ----------
+    mass : array (n_points,)
+        Distribution of θ.
+    slope, shift : float
+        Coefficients.
+
+    Examples
+    --------
+    >>> mass = affine_mass(beta_mass(20, 80), 0.5, 0.5)  # 0.5 + 0.5 · 20.5 / 101
+    >>> round(float(mass @ GRID), 3)
+    0.601
+    """
+    edges = np.arange(N_POINTS + 1) * SPACING
+    below = np.clip((np.sin(edges) ** 2 - shift) / slope, 0, 1)
+    reached = np.interp(np.arcsin(np.sqrt(below)), edges, np.append(0.0, np.cumsum(mass)))
+    moved = np.diff(reached)
+    if moved.sum() <= 0:
+        raise ContradictedPrior("The given prior contradicts the share of labelled rows. Widen it, or omit it.")
+    return moved / moved.sum()
+
+
+def beta_quantiles(positive: float, negative: float, n: int) -> AnyArray:
+    """Equally weighted points of the posterior of a share under Jeffreys' prior, Beta(½ + positive, ½ + negative).
+
+    >>> beta_quantiles(0.5, 0.5, 4).tolist()
+    [0.125, 0.375, 0.625, 0.875]
+    """
+    return np.asarray(betaincinv(positive + 0.5, negative + 0.5, (np.arange(n) + 0.5) / n))
 
 
 def mass_mean(mass: AnyArray) -> float:

@@ -209,7 +209,12 @@ def prior_of_moments(
 ) -> PriorEstimate:
     """The prior as given, else from the moments and labels drawn at random, else by the named method on the sample."""
     counts, design, prior = statistics.counts, statistics.design, settings.prior
-    if counts[-1] and (prior is None or is_vague(prior)):
+    one_class = len(counts) == 3 and np.count_nonzero(counts[:-1]) < 2
+    if settings.sampling == "random":
+        random_counts = counts[:-1]
+    elif one_class:
+        random_counts = None  # labels of one class do not say how common it is
+    if counts[-1] and not one_class and (prior is None or is_vague(prior)):
         found = _combine_priors(settings, statistics, random_counts)
         if found is not None:
             return found
@@ -240,9 +245,8 @@ def _combine_priors(
     """Combine the given prior, the counts of labels drawn at random and the estimate from the moments of U."""
     counts, design = statistics.counts, statistics.design
     known = [] if settings.prior is None else [read_prior(settings.prior, design.classes)]
-    counted = counts[:-1] if settings.sampling == "random" else random_counts
-    if counted is not None and counted.any():
-        known.append(PriorEstimate.of_counts(counted))
+    if random_counts is not None and random_counts.any():
+        known.append(PriorEstimate.of_counts(random_counts))
     estimated = []
     if counts.all() and can_validate(statistics):
         try:

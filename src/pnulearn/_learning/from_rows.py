@@ -22,7 +22,7 @@ from pnulearn._learning.search import Model, Problem, RowSearch, SearchBackend
 from pnulearn._learning.selection import SearchTable
 from pnulearn._learning.settings import Settings, feasible_risk, refuse_if_too_large
 from pnulearn._learning.sparse_search import SparseSearch, sparse_memory
-from pnulearn._problem.folds import content_splits, never_held_out, own_splits
+from pnulearn._problem.folds import content_splits, never_held_out, own_splits, warn_never_held_out
 from pnulearn._problem.row_keys import fold_keys, row_keys
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
@@ -99,7 +99,7 @@ def learn_from_rows(
     validated = samples if held_out is None else held_out
     learnt = candidate_grid.conclude(search, model, validated, feature_names)
     if model.never_validated:
-        _warn_not_validated(classes[list(model.never_validated)].tolist())
+        warn_never_held_out(classes[list(model.never_validated)].tolist())
     if solver.n_failed:
         _warn_not_converged(solver, settings)
     if learnt.prior_doubt:
@@ -162,16 +162,6 @@ def _refuse_if_too_large(settings: Settings, samples: Samples, basis: Basis, way
     else:
         needed = 8 * n * basis.size * (len(basis.bandwidths) + 2)
     refuse_if_too_large(needed, f"{n} rows x {basis.size} basis functions", basis)
-
-
-def _warn_not_validated(names: list[Any]) -> None:
-    warnings.warn(
-        f"Class {names[0]!r} has a single labelled row, which every training fold needs. The error rate of this class "
-        "is therefore estimated from the unlabelled rows alone, and risk_ has a wide confidence interval. "
-        "Label one more.",
-        UserWarning,
-        stacklevel=4,
-    )
 
 
 def _warn_not_converged(solver: WatchedSolver, settings: Settings) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import widen_for_bias
@@ -21,11 +22,15 @@ from pnulearn._learning.selection import SearchTable, Tally, average_weights, be
 from pnulearn._learning.settings import Settings
 from pnulearn._problem.samples import Samples
 from pnulearn._solvers.candidates import Mixes
+from pnulearn.losses import as_loss
 from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._population import one_sample_risk, population_of_sample
 from pnulearn.metrics._rates import count_decisions
 from pnulearn.metrics._risk import contradict_prior, estimate_risk, posterior_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS
+from pnulearn.metrics._variance import loss_samples
 from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._one_sample import OneSample
 
 # A fitted classifier lacks these attributes if the value is None. Other attributes may be None.
 OPTIONAL = frozenset({"validation_scores", "judging_scores", "feature_names_in"})
@@ -92,7 +97,7 @@ def estimate_model_risk(
     risk = held_out_risk(rows, scores[0], prior, never_validated, costs)
     if risk is None or not len(judged):
         return risk
-    changed = (np.ravel(final_scores(rows.X[judged])) > 0) != (scores[0, judged] > 0)
+    changed = (np.ravel(final_scores(_safe_indexing(rows.X, judged))) > 0) != (scores[0, judged] > 0)
     return allow_for_changes(risk, allowance * max(costs) * float(np.average(changed, weights=rows.weight[judged])))
 
 
@@ -108,14 +113,21 @@ def held_out_risk(
     The value is the posterior mean if there are `never_validated` classes, of which no row was held out, or if the
     prior was estimated from labels drawn at random. In the second case the estimate at the mean prior is too low by 1
     to 2 percentage points with few labels, because the model was fitted with the same estimated prior. If labels were
-    drawn by class, the posterior mean is too high instead, so the plug-in estimate is used (results/prior-cost.md).
+    drawn by class, the posterior mean is too high instead, so the plug-in estimate is used (results/prior-cost.md). For
+    labels of one class in a random sample, `one_sample_risk` gives the value.
     """
-    groups = [group[~np.isnan(scores[group])] for group in rows.split()]
+    sample = OneSample.of(rows.codes, rows.weight, rows.random_counts)
+    split = rows.split() if sample is None else (*rows.split()[:2], rows.unlabeled)
+    groups = [group[~np.isnan(scores[group])] for group in split]
     positive, negative, population = map(len, groups)
     if not ((positive and negative) or ((positive or negative) and population)):
         return None
     parts, weights = [scores[group] for group in groups], [rows.weight[group] for group in groups]
     alike = None if rows.groups is None else [rows.groups[group] for group in groups]
+    if sample is not None:
+        samples = loss_samples(parts, weights=weights, groups=alike)
+        with suppress(ContradictedPrior):
+            return one_sample_risk(population_of_sample(prior, sample), samples, as_loss("zero_one"), costs=costs)
     if never_validated or (prior.spread and rows.random_counts is not None):
         with suppress(ContradictedPrior):
             return posterior_risk(parts, prior, weights=weights, groups=alike, costs=costs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, ClassVar
@@ -309,3 +310,14 @@ def never_held_out(codes: AnyArray, splits: list[Split]) -> tuple[int, ...]:
         return ()
     held_out = np.concatenate([codes[test] for _, test in splits])
     return tuple(np.setdiff1d(codes[codes >= 0], held_out).tolist())
+
+
+def warn_never_held_out(names: list[Any]) -> None:
+    """Warn about classes of which no labelled row can be held out."""
+    warnings.warn(
+        f"Class {names[0]!r} has a single labelled row, which every training fold needs. The error rate of this class "
+        "is therefore estimated from the unlabelled rows alone, and risk_ has a wide confidence interval. "
+        "Label one more.",
+        UserWarning,
+        stacklevel=4,
+    )

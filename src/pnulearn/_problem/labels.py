@@ -184,7 +184,12 @@ def _refuse_encoded(has_unlabeled: bool, unlabeled: Any) -> None:
 
 
 def _refuse_to_guess(names: AnyArray, has_missing: bool) -> None:
-    """Raise a ValueError for {−1, 0, 1} without a marker, which is ambiguous; warn about −1 without missing values."""
+    """Raise a ValueError for {−1, 0, 1} or '' without a marker; warn about −1 without missing values."""
+    if names.dtype.kind == "U" and "" in names:
+        raise ValueError(
+            "y contains '' (empty text), which is no class. If it marks unlabelled rows, pass unlabeled='', or put "
+            "None or NaN in its place."
+        )
     if names.dtype.kind not in "if" or -1 not in names or has_missing:
         return
     if set(names.tolist()) == {-1, 0, 1}:

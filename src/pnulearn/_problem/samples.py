@@ -25,7 +25,8 @@ def read_sampling(sampling: Any) -> Sampling:
     found = ALIASES.get(sampling, sampling) if isinstance(sampling, str) else sampling
     if found not in (BY_CLASS, RANDOM):
         raise ValueError(
-            "sampling must be 'random' if the labelled rows were drawn at random from the population, else 'by_class'; "
+            "sampling must be 'random' if the labelled rows were drawn at random from the population (or, with "
+            "positives alone, from its positives, which are then missing among the unlabelled rows), else 'by_class'; "
             f"got {sampling!r}."
         )
     return found
@@ -36,7 +37,8 @@ class Samples:
     """Rows with their class code (−1 for unlabelled) and weight.
 
     `sampling` determines which rows represent the population: the unlabelled ones ("by_class", as in the paper), or all
-    rows ("random": one random sample, some rows of which are labelled).
+    rows ("random": one random sample, some rows of which are labelled). If all labels are of one class, "random" means
+    that some rows of this class are labelled, so that the unlabelled rows lack them.
 
     `at_random` marks labelled rows that were drawn at random from the population, if the others were drawn by class; it
     is not needed with "random". `groups` are the group numbers of the rows, if rows are not independent.
@@ -81,6 +83,8 @@ class Samples:
             return self.counts
         if self.at_random is None or not self.at_random.any():
             return None
+        if self.n_classes == 2 and np.count_nonzero(self.counts) < 2:
+            return None  # labels of one class do not say how common it is
         return self._count(np.flatnonzero(self.at_random & (self.codes != UNLABELED)))
 
     def take(self, rows: AnyArray) -> Samples:

@@ -8,32 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pnulearn._reader.columns import MISSING, Cells
+from pnulearn._reader.columns import Cells, Reading
 from pnulearn._reader.delimited import HEAD_BYTES, Dialect, recognize_encoding, stream_delimited
 from pnulearn._reader.errors import TableError, naming, need_arrow, refuse_vast_parquet, rename_doubled
 from pnulearn._reader.files import FileState, expand, open_stream, packing, refuse_other_formats
 from pnulearn._reader.formats import looks_like_json, looks_like_spreadsheet
-from pnulearn._reader.in_memory import read_table
+from pnulearn._reader.in_memory import read_tables
 from pnulearn._reader.table import Table
 
 LARGE = 32 << 20  # total bytes of files above which they are read in batches
 BATCH_ROWS = 1 << 15
 BYTES_AT_ONCE = 1 << 23
 PART_ROWS = 250_000  # takes a few seconds
-
-
-@dataclass(frozen=True)
-class Reading:
-    """User options for parsing cells; see `read_table`."""
-
-    missing: Sequence[str] = ()
-    encoding: str | None = None
-    delimiter: str | None = None
-    header: bool = True
-
-    @property
-    def markers(self) -> tuple[str, ...]:
-        return (*MISSING, *(marker.strip().lower() for marker in self.missing))
 
 
 @dataclass(frozen=True)
@@ -60,14 +46,7 @@ class Batches:
 
     def whole(self) -> Table:
         """All rows in memory."""
-        reading = self.reading
-        return read_table(
-            list(self.paths),
-            missing=reading.missing,
-            encoding=reading.encoding,
-            delimiter=reading.delimiter,
-            header=reading.header,
-        )
+        return read_tables(list(self.paths), self.reading)
 
     def __iter__(self) -> Iterator[tuple[Table, float]]:
         """Tables, each with the share of all bytes read so far."""
@@ -75,10 +54,10 @@ class Batches:
             yield self.whole(), 1.0
             return
         sizes = [Path(path).stat().st_size for path in self.paths]
-        names: tuple[str, ...] = ()
-        for number, path in enumerate(self.paths):
-            part, n_rows = self._open(path), 0
-            names = names or part.names
+        parts = self._open_all()
+        names = parts[0].names
+        for number, part in enumerate(parts):
+            n_rows = 0
             for table, share in self._refuse_others(part, names).tables(names):
                 n_rows += table.n_rows
                 yield table, (sum(sizes[:number]) + share * sizes[number]) / sum(sizes)
@@ -102,11 +81,17 @@ class Batches:
 
     def parts(self) -> tuple[BatchPart, ...]:
         """Parts of streamed files that can be read in parallel: consecutive row groups, or a whole text file."""
-        whole = [self._open(path) for path in self.paths]
+        whole = self._open_all()
         names = whole[0].names
         return tuple(
             replace(part, names=names) for one in whole for part in self._refuse_others(one, names).split(PART_ROWS)
         )
+
+    def _open_all(self) -> list[BatchPart]:
+        """Every file as one part. If only some of them have decimal commas, all are read with decimal points."""
+        parts = [self._open(path) for path in self.paths]
+        mixed = len({part.cells.decimal_comma for part in parts}) > 1
+        return [replace(part, with_points=mixed) for part in parts]
 
     def _open(self, path: str | Path) -> BatchPart:
         """A file as one part; the format is recognised by content."""
@@ -133,6 +118,8 @@ def read_batches(
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
+    header_rows: int = 1,
+    decimal: str | None = None,
     large: int = LARGE,
 ) -> Batches:
     """A table in files, read in batches if they are large. Rows are read when the result is iterated.
@@ -149,10 +136,14 @@ def read_batches(
         Delimiter of CSV files; recognised by default.
     header : bool
         Whether the first line holds column names.
+    header_rows : int
+        Number of lines that hold column names.
+    decimal : str, optional
+        Decimal mark, "." or ","; recognised by default.
     large : int
         Total bytes above which CSV and Parquet files are read in batches; other formats are always read at once.
     """
-    return Batches.of(path, Reading(tuple(missing), encoding, delimiter, header), large)
+    return Batches.of(path, Reading(tuple(missing), encoding, delimiter, header, header_rows, decimal), large)
 
 
 @dataclass(frozen=True)
@@ -173,6 +164,7 @@ class BatchPart:
     start: int = 0
     n_rows: int | None = None
     remarks: tuple[str, ...] = ()
+    with_points: bool = False
 
     @classmethod
     def of(cls, path: Path, reading: Reading, *, source: str, is_parquet: bool) -> BatchPart:
@@ -184,14 +176,14 @@ class BatchPart:
             head = stream.read(HEAD_BYTES)
         refuse_other_formats(head, source)
         encoding, remarks = recognize_encoding(head, source, reading.encoding, cut=len(head) == HEAD_BYTES)
-        dialect = Dialect.of(head, source, encoding, reading.delimiter, reading.header)
-        cells = Cells(reading.markers, dialect.delimiter != ",")
+        dialect = Dialect.of(head, source, encoding, reading)
+        cells = replace(reading.cells, decimal_comma=dialect.delimiter != ",")
         remarks += dialect.remarks
         return cls(state, source, cells, dialect.names, dialect.names, dialect, remarks=tuple(remarks))
 
     @classmethod
     def _of_parquet(cls, state: FileState, reading: Reading, source: str) -> BatchPart:
-        part = cls(state, source, Cells(reading.markers), (), ())
+        part = cls(state, source, reading.cells, (), ())
         file = part.open_parquet()
         stored = tuple(file.schema_arrow.names)
         names, remarks = rename_doubled(source, stored)
@@ -244,7 +236,8 @@ class BatchPart:
             self.state.refuse_change()
             for batch, share in read(wanted, size):
                 self.state.refuse_change()
-                yield Table(batch, self.source, self.cells, remarks=remarks, start=start), share
+                table = Table(batch, self.source, self.cells, remarks=remarks, start=start)
+                yield table.with_points() if self.with_points else table, share
                 start, remarks = start + batch.num_rows, []
 
     def _parquet_batches(self, columns: Sequence[str], batch_rows: int) -> Iterator[tuple[Any, float]]:

@@ -14,7 +14,14 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._reader.dates import IN_WORDS
 from pnulearn._reader.errors import TableError
-from pnulearn._reader.numbers import are_codes, are_thousands, is_written_number, read_written
+from pnulearn._reader.numbers import (
+    Written,
+    are_codes,
+    are_thousands,
+    find_doubtful,
+    is_written_number,
+    read_written,
+)
 
 Kind = Literal["number", "flag", "text", "date"]
 
@@ -30,7 +37,8 @@ _DATE = (
 class Column:
     """Numbers and flags: `data` is float64, NaN where missing. Text and dates: indices in `levels`, −1 where missing.
 
-    `decimal` is the decimal mark if it had to be inferred, as in 1.234,50 €.
+    `decimal` is the decimal mark if it had to be inferred, as in 1.234,50 €, and `doubtful` a cell for which that is a
+    guess. `unit` is the unit in the cells, `has_unit` the rows whose cells have it, if others do not.
     """
 
     name: str
@@ -38,6 +46,9 @@ class Column:
     data: AnyArray
     levels: Sequence[str] = ()
     decimal: str = ""
+    doubtful: str = ""
+    unit: str = ""
+    has_unit: AnyArray | None = None
 
     @property
     def is_numeric(self) -> bool:
@@ -73,10 +84,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Cells:
-    """How untyped cells are parsed: markers of missing cells in lower case, and whether 1,5 is a number."""
+    """How untyped cells are parsed: markers of missing cells in lower case, and whether 1,5 is a number.
+
+    `decimal` is the decimal mark, if the user named it.
+    """
 
     missing: tuple[str, ...] = MISSING
     decimal_comma: bool = False
+    decimal: str = ""
 
     def column(self, name: str, array: Any, kind: Kind | None = None, decimal: str = "") -> Column:
         """A column of an Arrow table; `kind` "text" or "number" fixes the kind, which is otherwise recognised.
@@ -86,7 +101,7 @@ class Cells:
         import pyarrow as pa
 
         stored = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-        if pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored):
+        if is_text(stored):
             return self._from_text(name, array, kind, decimal)
         column = _typed(name, array, stored)
         return column.as_text() if kind == "text" else column
@@ -94,6 +109,7 @@ class Cells:
     def _from_text(self, name: str, array: Any, kind: Kind | None, decimal: str) -> Column:
         import pyarrow as pa
 
+        decimal = self.decimal or decimal
         if kind != "text" and pa.types.is_string(array.type) and not (self.decimal_comma or decimal):
             numbers = _plain_numbers(array)
             if numbers is not None and not (kind is None and _whole(numbers) and are_codes(_filled(array))):
@@ -105,7 +121,12 @@ class Cells:
         found = self._numbers(cleaned, decimal)
         if found is None:
             return _text_column(name, places, cleaned)
-        return Column(name, "number", np.append(found[0], np.nan)[places], decimal=found[1])
+        has_unit = None if found.has_unit is None else np.append(found.has_unit, False)[places]
+        doubtful = find_doubtful(cleaned) if self.decimal_comma and not decimal else ""
+        values = np.append(found.values, np.nan)[places]
+        if has_unit is not None and not (~has_unit & ~np.isnan(values)).any():
+            has_unit = None
+        return Column(name, "number", values, (), found.decimal, doubtful, found.unit, has_unit)
 
     def _cleaned(self, levels: Any) -> Any:
         """Levels without surrounding blanks, null for markers of missing values."""
@@ -116,7 +137,7 @@ class Cells:
         absent = pc.is_in(pc.utf8_lower(bare), value_set=pa.array(self.missing, bare.type))
         return pc.if_else(absent, pa.scalar(None, bare.type), bare)
 
-    def _numbers(self, levels: Any, decimal: str) -> tuple[AnyArray, str] | None:
+    def _numbers(self, levels: Any, decimal: str) -> Written | None:
         """Numbers in plain notation, or with units and thousands separators; None if a level is not a number."""
         import pyarrow.compute as pc
 
@@ -127,11 +148,56 @@ class Cells:
             and pc.any(pc.match_substring(levels, ".")).as_py()
         )
         if not mixed and not (comma and are_thousands(levels, ".", sure=bool(decimal))):
-            shown = pc.replace_substring(levels, ",", ".", max_replacements=1) if self.decimal_comma else levels
+            shown = pc.replace_substring(levels, ",", ".", max_replacements=1) if comma else levels
             numbers = _plain_numbers(shown)
             if numbers is not None:
-                return numbers, ""
+                return Written(numbers, "")
         return read_written(levels, comma)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the user says that files are to be read; see `read_table`."""
+
+    missing: Sequence[str] = ()
+    encoding: str | None = None
+    delimiter: str | None = None
+    header: bool = True
+    header_rows: int = 1
+    decimal: str | None = None
+
+    @property
+    def n_names(self) -> int:
+        """Number of lines that hold column names."""
+        return self.header_rows if self.header else 0
+
+    @property
+    def cells(self) -> Cells:
+        """How cells are parsed in a file with decimal points."""
+        return Cells((*MISSING, *(marker.strip().lower() for marker in self.missing)), decimal=self.decimal or "")
+
+
+def join_names(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Column names of several lines. An empty cell above another line means the same as the cell to its left.
+
+    >>> join_names([["", "Income", "", "Age"], ["id", "gross", "net", ""]])
+    ['id', 'Income gross', 'Income net', 'Age']
+    """
+    filled = []
+    for line in lines[:-1]:
+        last, cells = "", []
+        for cell in line:
+            last = cell.strip() or last
+            cells.append(last)
+        filled.append(cells)
+    return [" ".join(filter(None, map(str.strip, parts))) for parts in zip(*filled, lines[-1], strict=True)]
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of strings."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_plain(kind: Any) -> bool:

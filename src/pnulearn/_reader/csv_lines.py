@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pnulearn._reader.columns import plain_number
+from pnulearn._reader.columns import is_text, plain_number
 from pnulearn._reader.table import Table
 
 PLAIN = (1e-3, 1e9)  # in this range Arrow and Python format numbers identically
@@ -22,12 +22,19 @@ def shown_cells(table: Table, name: str) -> Any:
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if isinstance(array, pa.ChunkedArray):  # too many bytes for one chunk
         return pa.array([text or "" for text in array.to_pylist()], pa.large_string()).cast(pa.string())
-    if pa.types.is_string(array.type):
-        return array.fill_null("")
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if is_text(array.type):
+        return array.cast(pa.string()).fill_null("")
     if pa.types.is_integer(array.type):
         return pc.cast(array, pa.string()).fill_null("")
     if pa.types.is_float64(array.type):
         return _shown_numbers(array)
+    if pa.types.is_decimal(array.type):
+        return pa.array(["" if value is None else format(value, "f") for value in array.to_pylist()], pa.string())
+    if pa.types.is_float32(array.type) or pa.types.is_float16(array.type):
+        values = array.to_numpy(zero_copy_only=False)
+        return pa.array(["" if value != value else str(value) for value in values], pa.string())
     return pa.array([text or "" for text in table.column(name).texts()], pa.string())
 
 

@@ -77,16 +77,19 @@ _CLOCK = rf"^{_TIME}$"
 class Moments:
     """Days since 1970 for each text, NaN if it is not a date; `day_first` is how 1/2/2024 was read, if it occurs.
 
-    Times without a date are fractions of a day, and `has_date` is false.
+    `doubtful` is such a text if none of them proves the order. Times without a date are fractions of a day, and
+    `has_date` is false.
     """
 
     days: AnyArray
     has_date: bool = True
     day_first: bool | None = None
+    doubtful: str = ""
 
 
 def read_dates(texts: Sequence[str], day_first: bool | None = None) -> Moments:
-    """
+    """Dates in digits or words. `day_first` is the order of 1/2/2024, unless the texts prove the other one.
+
     >>> read_dates(["1970-01-02", "2.1.1970 12:00", "3/1/70", "Jan 4, 1970", "soon"]).days.tolist()
     [1.0, 1.5, 2.0, 3.0, nan]
     """
@@ -100,16 +103,21 @@ def read_dates(texts: Sequence[str], day_first: bool | None = None) -> Moments:
     parts = _parts(pc.extract_regex(array, _PATTERN))
     first, second = _numbers(parts["first"]), _numbers(parts["second"])
     dotted = np.array([mark in (".", "-") for mark in parts["mark"].to_pylist()], dtype=bool)
-    if day_first is None and np.any(~np.isnan(first) & ~dotted):
-        proven = np.nanmax(np.where(dotted, 0, first)) > 12, np.nanmax(np.where(dotted, 0, second)) > 12
-        day_first = bool(proven[0] or not proven[1])
+    slashed, doubtful = np.flatnonzero(~np.isnan(first) & ~dotted), ""
+    if len(slashed):
+        is_day = bool(np.any(first[slashed] > 12)), bool(np.any(second[slashed] > 12))
+        if is_day[0] != is_day[1]:
+            day_first = is_day[0]
+        else:
+            doubtful = "" if is_day[0] else texts[slashed[0]]
+            day_first = True if day_first is None else day_first
     swapped = ~dotted & (day_first is False)
     day, month = np.where(swapped, second, first), np.where(swapped, first, second)
     year = _numbers(parts["year"])
     year = np.where(year < 100, year + np.where(year < 70, 2000, 1900), year)
     iso = ~np.isnan(_numbers(parts["y"]))
     days = _days(*(np.where(iso, _numbers(parts[k]), v) for k, v in (("y", year), ("m", month), ("d", day))))
-    return Moments(days + np.nan_to_num(_time_of_day(parts)), True, day_first)
+    return Moments(days + np.nan_to_num(_time_of_day(parts)), True, day_first, doubtful)
 
 
 def _parts(found: Any) -> dict[str, Any]:

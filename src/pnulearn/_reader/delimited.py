@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pnulearn._reader.columns import is_number
+from pnulearn._reader.columns import Reading, is_number, join_names
 from pnulearn._reader.errors import TableError, rename_doubled
 
 DELIMITERS = ",;\t|"
@@ -35,20 +35,23 @@ class Dialect:
     remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, head: bytes, source: str, encoding: str, delimiter: str | None, header: bool) -> Dialect:
+    def of(cls, head: bytes, source: str, encoding: str, reading: Reading) -> Dialect:
         """From the beginning of a file."""
         text = codecs.getincrementaldecoder(encoding)().decode(head)
-        delimiter = delimiter or recognize_delimiter(text)
+        delimiter, header = reading.delimiter or recognize_delimiter(text), reading.header
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
-            first = next((record for record in reader if record), None)
+            lines = list(islice((record for record in reader if record), max(1, reading.n_names)))
         except csv.Error as error:
             raise TableError(f"{source} cannot be read as CSV: {error}.") from None
-        if first is None:
+        if not lines:
             raise TableError(f"{source} is empty.")
+        if len({len(line) for line in lines}) > 1:
+            raise TableError(f"The first {len(lines)} lines of {source} hold names, but not the same number of cells.")
+        first = lines[0] if len(lines) == 1 else join_names(lines)
         cells = first if header else [f"f{place}" for place in range(len(first))]  # Arrow's own names
         names, remarks = rename_doubled(source, _names(first, source, header))
-        if len(set(cells)) == len(cells):
+        if len(set(cells)) == len(cells) and len(lines) == 1:
             return cls(encoding, delimiter, header, tuple(cells), tuple(names), remarks=tuple(remarks))
         return cls(encoding, delimiter, header, tuple(names), tuple(names), reader.line_num, tuple(remarks))
 

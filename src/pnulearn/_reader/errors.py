@@ -14,6 +14,10 @@ class TableError(ValueError):
     """A file cannot be read as a table, or a column cannot be used. The message says how to correct it."""
 
 
+class Caution(str):
+    """A remark that is a warning: it is shown even where notes are not."""
+
+
 def need_arrow() -> None:
     """Raise an error with the install command if pyarrow is missing."""
     with import_extra("io", "Reading tables"):

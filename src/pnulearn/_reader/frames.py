@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pnulearn._reader.batches import Batches, Reading
+from pnulearn._reader.batches import Batches
+from pnulearn._reader.columns import Reading
 from pnulearn._reader.errors import TableError, need_arrow, refuse_doubled
 from pnulearn._reader.table import Table
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pnulearn._reader.columns import MISSING, Cells
+from pnulearn._reader.columns import Reading
 from pnulearn._reader.delimited import HEAD_BYTES, Dialect, as_utf8, read_delimited
 from pnulearn._reader.errors import TableError, need_arrow, read_bounded, refuse_vast_parquet, rename_doubled
 from pnulearn._reader.files import expand, packing, read_plain, refuse_absent, refuse_other_formats
@@ -29,6 +30,8 @@ def read_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
+    header_rows: int = 1,
+    decimal: str | None = None,
 ) -> Table:
     """Read a table from a file, from several files with the same columns, or from standard input if path is "-".
 
@@ -46,41 +49,37 @@ def read_table(
         Delimiter of CSV files; recognised by default.
     header : bool
         Whether the first line holds column names.
+    header_rows : int
+        Number of lines that hold column names.
+    decimal : str, optional
+        Decimal mark, "." or ","; recognised by default.
     """
+    return read_tables(path, Reading(tuple(missing), encoding, delimiter, header, header_rows, decimal))
+
+
+def read_tables(path: str | Path | Sequence[str | Path], reading: Reading) -> Table:
+    """The same with all options in one object."""
     need_arrow()
-    tables = [
-        _read_one(
-            one,
-            markers=tuple(marker.strip().lower() for marker in missing),
-            encoding=encoding,
-            delimiter=delimiter,
-            header=header,
-        )
-        for one in expand(path)
-    ]
+    tables = [_read_one(one, reading) for one in expand(path)]
     return tables[0] if len(tables) == 1 else stack(tables)
 
 
-def _read_one(
-    path: str | Path, markers: tuple[str, ...], encoding: str | None, delimiter: str | None, header: bool
-) -> Table:
+def _read_one(path: str | Path, reading: Reading) -> Table:
     source = "standard input" if str(path) == "-" else Path(path).name
     raw = _unpack(_bytes(path), source)
-    cells, remarks, decimal_comma = _read_cells(raw, source, encoding, delimiter, header)
+    cells, remarks, decimal_comma = _read_cells(raw, source, reading)
     if cells.num_rows == 0:
         raise TableError(f"{source} has column names but no rows below them.")
-    reading = Cells((*MISSING, *markers), decimal_comma)
-    return Table(cells, source, reading, hashlib.sha256(raw).hexdigest()[:16], remarks)
+    parsing = replace(reading.cells, decimal_comma=decimal_comma)
+    return Table(cells, source, parsing, hashlib.sha256(raw).hexdigest()[:16], remarks)
 
 
-def _read_cells(
-    raw: bytes, source: str, encoding: str | None, delimiter: str | None, header: bool
-) -> tuple[Any, list[str], bool]:
+def _read_cells(raw: bytes, source: str, reading: Reading) -> tuple[Any, list[str], bool]:
     """An Arrow table, remarks, and whether the decimal mark is a comma."""
     import pyarrow as pa
 
     if looks_like_spreadsheet(raw):
-        first, columns, remarks = read_spreadsheet(raw, source, header)
+        first, columns, remarks = read_spreadsheet(raw, source, reading.n_names)
         names, doubled = rename_doubled(source, [name.strip() or f"column {k + 1}" for k, name in enumerate(first)])
         return pa.table(dict(zip(names, map(typed_column, columns), strict=True))), remarks + doubled, False
     refuse_other_formats(raw, source)
@@ -88,10 +87,10 @@ def _read_cells(
         cells = _read_typed(raw, source)
         names, remarks = rename_doubled(source, cells.column_names)
         return cells.rename_columns(names), remarks, False
-    text, remarks = as_utf8(raw, source, encoding)
+    text, remarks = as_utf8(raw, source, reading.encoding)
     if looks_like_json(text):
         return read_records(text.decode(), source), remarks, False
-    dialect = Dialect.of(text[:HEAD_BYTES], source, "utf-8-sig", delimiter, header)
+    dialect = Dialect.of(text[:HEAD_BYTES], source, "utf-8-sig", reading)
     return read_delimited(text, source, dialect), [*remarks, *dialect.remarks], dialect.delimiter != ","
 
 

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 
-_UNIT = r"(?i:€|\$|£|¥|₹|eur|usd|gbp|chf|fr\.|jpy|%|‰|°c|°f|°|kg|km|cm|mm|m²|kwh)"
+_UNIT = r"(?i:€|\$|£|¥|₹|eur|usd|gbp|chf|fr\.|jpy|%|‰|°c|°f|°|kg|mg|g|t|lbs?|km|cm|mm|mi|ft|m²|m|kwh|mwh|wh)"
+SPELLINGS = {"eur": "€", "usd": "$", "gbp": "£", "jpy": "¥", "fr.": "chf", "lbs": "lb"}
+# What is measured, and the size of a unit: numbers in units of the same thing can be converted.
+UNITS = {
+    **{unit: ("mass", size) for unit, size in {"mg": 1e-6, "g": 1e-3, "kg": 1.0, "t": 1e3, "lb": 0.45359237}.items()},
+    **{
+        unit: ("length", size)
+        for unit, size in {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "ft": 0.3048, "mi": 1609.344}.items()
+    },
+    **{unit: ("energy", size) for unit, size in {"wh": 1.0, "kwh": 1e3, "mwh": 1e6}.items()},
+    **{unit: ("share", size) for unit, size in {"": 1.0, "%": 1e-2, "‰": 1e-3}.items()},
+    **dict.fromkeys(("°c", "°f"), ("temperature", 1.0)),
+}
 _BLANK = r"[ \x{a0}\x{202f}]"
 _BODY = rf"\d{{1,3}}(?:(?:{_BLANK}|['’.,])\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d*)?|[.,]\d+"
 _NUMBER = (
@@ -28,8 +40,37 @@ def is_written_number(text: str) -> bool:
     return _PYTHON_NUMBER.match(text) is not None
 
 
-def read_written(levels: Any, decimal_comma: bool) -> tuple[AnyArray, str] | None:
-    """Numbers of an Arrow array of cells and their decimal mark; None if a cell is not a number.
+class Written(NamedTuple):
+    """Numbers as they are written: values, the decimal mark, the unit of the cells that have one, and which do."""
+
+    values: AnyArray
+    decimal: str
+    unit: str = ""
+    has_unit: AnyArray | None = None
+
+
+def convert(values: AnyArray, unit: str, to: str) -> AnyArray | None:
+    """Numbers in another unit of the same thing; None if there is none.
+
+    >>> [float(convert(np.array([50.0]), *units)[0]) for units in (("g", "kg"), ("%", ""), ("°f", "°c"))]
+    [0.05, 0.5, 10.0]
+    >>> convert(np.array([50.0]), "€", "$") is None
+    True
+    """
+    if unit == to:
+        return values
+    (thing, size), (other, size_to) = (UNITS.get(one, (one, 1.0)) for one in (unit, to))
+    if thing != other:
+        return None
+    if thing == "temperature":
+        return (values - 32) / 1.8 if to == "°c" else values * 1.8 + 32
+    ratio = size_to / size  # division by a whole number is exact where multiplication by its reciprocal is not
+    converted: AnyArray = values / ratio if ratio >= 1 else values * (size / size_to)
+    return converted
+
+
+def read_written(levels: Any, decimal_comma: bool) -> Written | None:
+    """Numbers of an Arrow array of cells; None if a cell is not a number.
 
     `decimal_comma` decides if the cells are ambiguous, as 1,234 alone is.
     """
@@ -40,9 +81,11 @@ def read_written(levels: Any, decimal_comma: bool) -> tuple[AnyArray, str] | Non
     if found.null_count > levels.null_count:
         return None
     parts = {field.name: pc.struct_field(found, field.name) for field in found.type}
-    units = pc.unique(pc.utf8_lower(pc.binary_join_element_wise(parts["before"], parts["after"], ""))).to_pylist()
-    if len([unit for unit in units if unit]) > 1:  # numbers with different units cannot be compared
+    written = pc.utf8_lower(pc.binary_join_element_wise(parts["before"], parts["after"], ""))
+    units = {SPELLINGS.get(unit, unit) for unit in pc.unique(written).to_pylist() if unit}
+    if len(units) > 1:  # numbers with different units cannot be compared
         return None
+    has_unit = pc.fill_null(pc.not_equal(written, ""), False).to_numpy(zero_copy_only=False) if units else None
     body = pc.replace_substring_regex(parts["body"], rf"(?:{_BLANK}|['’])", "")
     decimal = _decimal_mark(body, decimal_comma)
     if decimal is None:
@@ -51,7 +94,7 @@ def read_written(levels: Any, decimal_comma: bool) -> tuple[AnyArray, str] | Non
     numbers = pc.replace_substring(plain, ",", ".").cast("float64").to_numpy(zero_copy_only=False)
     signs = pc.binary_join_element_wise(parts["open"], parts["sign"], parts["inner"], "")
     negative = pc.fill_null(pc.match_substring_regex(signs, r"[-−(]"), False).to_numpy(zero_copy_only=False)
-    return np.where(negative, -numbers, numbers), decimal
+    return Written(np.where(negative, -numbers, numbers), decimal, min(units, default=""), has_unit)
 
 
 def _decimal_mark(body: Any, decimal_comma: bool) -> str | None:
@@ -87,6 +130,20 @@ def are_thousands(levels: Any, mark: str, sure: bool) -> bool:
     plain = pc.match_substring_regex(levels, r"^\d{1,3}$")
     zero = pc.any(pc.match_substring_regex(levels, rf"^0[{mark}]")).as_py()
     return not zero and pc.all(pc.or_(grouped, plain)).as_py() and (sure or pc.any(plain).as_py())
+
+
+def find_doubtful(levels: Any) -> str:
+    """A cell such as 1.234 of a file with decimal commas, if the point may separate thousands or decimals in all cells.
+
+    >>> import pyarrow as pa
+    >>> [find_doubtful(pa.array(cells)) for cells in (["1.234", "980"], ["1.234", "0.980"], ["1.234.567", "1.234"])]
+    ['1.234', '', '']
+    """
+    import pyarrow.compute as pc
+
+    if not are_thousands(levels, ".", sure=True) or pc.any(pc.match_substring_regex(levels, r"\..*\.")).as_py():
+        return ""
+    return str(levels.filter(pc.match_substring(levels, "."))[0])
 
 
 def are_codes(levels: Any) -> bool:

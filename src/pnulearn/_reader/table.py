@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pnulearn._reader.columns import Cells, Column, Kind, stray_cells
+import numpy as np
+
+from pnulearn._reader.columns import Cells, Column, Kind, is_text, plain_number, stray_cells
 from pnulearn._reader.errors import TableError, suggestion
 
 
@@ -56,6 +58,19 @@ class Table:
             self._known[name] = column
         return column
 
+    def with_points(self) -> Table:
+        """The table with decimal points, if it has decimal commas; numbers without marks keep all their digits."""
+        import pyarrow as pa
+
+        if not self.reading.decimal_comma:
+            return self
+        cells = self.cells
+        for place, (name, column) in enumerate(self.columns.items()):
+            if column.kind == "number" and is_text(cells.schema.field(name).type):
+                texts = [_with_point(*cell) for cell in zip(cells.column(place).to_pylist(), column.data, strict=True)]
+                cells = cells.set_column(place, name, pa.array(texts, pa.string()))
+        return replace(self, cells=cells, reading=replace(self.reading, decimal_comma=False))
+
     def refuse_absent(self, name: str) -> None:
         if self.cells.schema.get_field_index(name) < 0:
             raise TableError(f"{self.source} has no column {name!r}. {suggestion(name, self.names)}")
@@ -91,13 +106,26 @@ class Table:
         return [text or "" for text in texts]
 
 
+def _with_point(text: str | None, value: float) -> str | None:
+    """
+    >>> _with_point("1.234,50 €", 1234.5), _with_point("007", 7.0), _with_point("12,5 %", 12.5)
+    ('1234.5 €', '007', '12.5 %')
+    """
+    if text is None or np.isnan(value) or not ("," in text or "." in text):
+        return text
+    unit = "".join(letter for letter in text if not (letter.isdigit() or letter in " \u00a0\u202f'’.,+-−()"))
+    return f"{plain_number(float(value))} {unit}".rstrip()
+
+
 # Several files as one table.
 
 
 def stack(tables: Sequence[Table]) -> Table:
-    """Tables concatenated vertically; they must have the same columns, in any order."""
+    """Tables concatenated vertically; they must have the same columns, in any order. Each has its own decimal mark."""
     import pyarrow as pa
 
+    if len({table.reading.decimal_comma for table in tables}) > 1:
+        tables = [table.with_points() for table in tables]
     first = tables[0]
     for other in tables[1:]:
         odd = sorted(set(first.names) ^ set(other.names))
@@ -112,7 +140,7 @@ def stack(tables: Sequence[Table]) -> Table:
     return Table(
         cells,
         first.source + more,
-        replace(first.reading, decimal_comma=any(table.reading.decimal_comma for table in tables)),
+        first.reading,
         hashlib.sha256("".join(table.fingerprint for table in tables).encode()).hexdigest()[:16],
         [remark for table in tables for remark in table.remarks],
     )

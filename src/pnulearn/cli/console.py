@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from pnulearn._reader.errors import Caution
 from pnulearn.tables._notes import LISTENER, Advance, Listener
 from pnulearn.tables._options import OPTIONS, SETTABLE
 
@@ -111,7 +112,7 @@ def replace_closed_streams() -> None:
 
 def remarks(messages: Iterable[str]) -> None:
     for message in messages:
-        remark(message)
+        remark(in_options(message), "warning" if isinstance(message, Caution) else "note")
 
 
 def in_options(message: str) -> str:
@@ -123,6 +124,8 @@ def in_options(message: str) -> str:
     'pass --sampling random, --prior 0.1..0.3, --drop id or --no-header'
     >>> in_options("pass pos_label=... if it is another")
     'pass --positive if it is another'
+    >>> in_options('pass unlabeled="": then, pass decimal=\'.\' or header_rows=2')
+    'pass --unlabeled "": then, pass --decimal \'.\' or --header-rows 2'
     """
     message = message.replace("header=False", "--no-header")
     message = re.sub(rf"(?<![\w.-])(?P<name>{'|'.join(FLAGS)})={VALUE}(?=(?P<blank>\s?))", _as_flag, message)
@@ -304,7 +307,11 @@ def learnt_from(model: TableModel) -> str:
     """What a model was fitted to, in a sentence."""
     record, plan = model.record, model.plan
     n_labeled = sum(record.counts.values())
-    named = ", ".join(f"{count:,} {name!r}" for name, count in list(record.counts.items())[:MOST_CLASSES])
+    positive = model.classes[1] if len(model.classes) == 2 else None
+    named = ", ".join(
+        f"{count:,} {name!r}{' (positive)' if name == positive else ''}"
+        for name, count in list(record.counts.items())[:MOST_CLASSES]
+    )
     more = ", ..." if len(record.counts) > MOST_CLASSES else ""
     n_columns = len(plan.columns) + sum(name != model.label for name in plan.left_out)
     n_unlabeled, n_all = record.n_used - n_labeled, record.n_rows - n_labeled

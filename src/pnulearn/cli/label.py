@@ -44,6 +44,12 @@ def label(
         str | None,
         typer.Option(metavar="NAME=SHARE,...", help="How rows are chosen: random, margin, risk_change, diversity."),
     ] = None,
+    repeat: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="Share of the answers to ask twice, for intervals that allow for wrong ones."
+        ),
+    ] = 0.0,
     export: Annotated[Path | None, typer.Option(help="Write a copy of FILE with all labels here, and no page.")] = None,
     overwrite: Overwrite = False,
     journal: Annotated[
@@ -66,6 +72,7 @@ def label(
     Answers are kept in a journal beside FILE; a second start goes on where the first stopped.
     """
     from pnulearn._files.outputs import LABELS
+    from pnulearn._numbers import read_number
     from pnulearn.labeling._journal import journal_of
     from pnulearn.labeling._strategies import read_mixture
     from pnulearn.priors._resolve import read_share
@@ -74,7 +81,7 @@ def label(
     inputs = {"file": [file], **({} if model is None else {"model": model})}
     refuse_outputs({"--journal": (place, "a journal")}, True, **inputs)  # what is no journal is refused when it is read
     refuse_outputs({"--export": (export, LABELS)}, overwrite, journal=place, **inputs)
-    shares, goal = read_shares(mixture), read_share(goal, "goal")
+    shares, goal, repeat = read_shares(mixture), read_share(goal, "goal"), read_number("repeat", repeat, 0, 1)
     read_mixture(shares)
     if repair:
         _repair(place, json)
@@ -93,6 +100,7 @@ def label(
         goal=goal,
         sampling=options.sampling or "by_class",
         refit_every=0,
+        repeat=repeat,
         random_state=seed,
     )
     _serve(task, labeler, Path(file), port, open_browser, json)
@@ -182,5 +190,11 @@ def standing_facts(labeler: Labeler) -> dict[str, Any]:
         error = progress.error
         facts |= {"error": error.value, "interval": [error.low, error.high], "confidence": progress.confidence}
         facts |= {f"share_{name}": [share.value, share.low, share.high] for name, share in progress.prior.items()}
-        facts |= {"labels_to_go": progress.n_more}
+        facts |= {"labels_to_go": progress.n_more, "put_off": progress.n_open or None}
+        wrong = progress.answer_errors
+        if wrong is not None:
+            facts |= {
+                "asked_twice": wrong.n_repeated,
+                "answers_wrong": [wrong.rate.value, wrong.rate.low, wrong.rate.high],
+            }
     return facts

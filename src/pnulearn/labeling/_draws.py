@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,12 +88,19 @@ class AnswerLog:
         """Numbers of draws that have a class."""
         return np.flatnonzero(np.array(self.codes, dtype=int) >= 0)
 
-    def sample(self) -> Sample:
-        """The draws that have a class, as arrays."""
-        chosen = [self.draws[number] for number in self.answered]
+    def sample(self, unknown: Iterable[int] = ()) -> Sample:
+        """The draws that have a class, as arrays.
+
+        Parameters
+        ----------
+        unknown : iterable of int
+            Numbers of pending draws that are included too, with PENDING as their code.
+        """
+        numbers = np.union1d(self.answered, np.array([*unknown], dtype=int))
+        chosen = [self.draws[number] for number in numbers]
         return Sample(
             np.array([draw.row for draw in chosen], dtype=int),
-            np.array([self.codes[number] for number in self.answered], dtype=int),
+            np.array([self.codes[number] for number in numbers], dtype=int),
             np.array([draw.weight for draw in chosen]),
             np.array([draw.n_left for draw in chosen], dtype=float),
         )
@@ -108,7 +115,7 @@ class Sample:
     rows : array of int
         Row numbers.
     codes : array of int
-        Their classes.
+        Their classes; PENDING for rows that were put off, if these are included.
     weight : array
         1 / (n_left probability) of every draw.
     n_left : array
@@ -122,6 +129,14 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __getitem__(self, some: AnyArray) -> Sample:
+        return Sample(self.rows[some], self.codes[some], self.weight[some], self.n_left[some])
+
+    @property
+    def is_known(self) -> AnyArray:
+        """Whether the class of each row is known."""
+        return self.codes >= 0
 
     @property
     def training_weight(self) -> AnyArray:

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from pnulearn._arrays import AnyArray
-from pnulearn._numbers import read_count
+from pnulearn._numbers import read_count, read_number
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.inputs import read_features, refuse_no_classifier
 from pnulearn._problem.labels import UNLABELED
 from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.labeling._draws import DONT_KNOW, RANDOM, Draw, Sample, as_draws, read_given
-from pnulearn.labeling._estimates import Goal, LabelingProgress, as_prior, judge_prior, judge_share
+from pnulearn.labeling._estimates import AnswerErrors, Goal, LabelingProgress, as_prior, judge_error, judge_prior
 from pnulearn.labeling._journal import Journal
 from pnulearn.labeling._learner import CurrentModel, Learner, TrainingSet, default_model, first_rows
 from pnulearn.labeling._pool import Pool
@@ -62,6 +62,9 @@ class Labeler:
         Description of the rows, stored in the journal; a journal with another description is refused.
     refit_every : int, optional
         Answers between two fits: by default one, and a tenth of all when there are more. 0 leaves fitting to `refresh`.
+    repeat : float
+        Share of the answers that are asked for a second time, such as 0.1, when they are ten answers old. Rows with two
+        different answers show how often answers are wrong; the intervals allow for that.
     random_state : int
         Seed of draws, folds and centres.
 
@@ -93,6 +96,7 @@ class Labeler:
         journal: str | os.PathLike[str] | None = None,
         about: Mapping[str, Any] | None = None,
         refit_every: int | None = None,
+        repeat: float = 0.0,
         random_state: int = 0,
     ) -> None:
         refuse_misaligned(X=X, y=y)
@@ -111,7 +115,7 @@ class Labeler:
         n_random = first_rows(model) if n_random is None else read_count("n_random", n_random, 0)
         self._learner = Learner(self.X, len(self.classes), model, self.seed)
         self._pool = Pool(self.X, self.given == UNLABELED, self.mixture, self.seed, n_random)
-        self._session = Session(self._pool, self.classes)
+        self._session = Session(self._pool, self.classes, read_number("repeat", repeat, 0, 1))
         self._current_model = CurrentModel()
         self._n_fitted = -1
         if read_sampling(sampling) == "random":
@@ -161,7 +165,7 @@ class Labeler:
         self._session.dont_know(draw, who)
 
     def skip(self, draw: Draw | int | None = None, who: str = "") -> None:
-        """Put a row off; it comes back after ten other answers.
+        """Put a row off; it comes back after ten other answers, and until then the intervals allow for any label.
 
         Parameters
         ----------
@@ -199,17 +203,24 @@ class Labeler:
     def refresh(self) -> LabelingProgress:
         """Refit to all labels and estimate the error; safe to call from another thread while rows are answered."""
         with self._session.lock:
-            sample, n_answers, left = self._session.answer_log.sample(), self._session.n_answers, self._pool.left.copy()
+            n_answers, left, repeated = self._session.n_answers, self._pool.left.copy(), self._session.repeated
+            drawn = self._session.answer_log.sample(self._session.open_draws)
             asked = np.array([draw.row for draw in self._session.answer_log.draws], dtype=int)
             is_judging = self.is_judging
+        sample = drawn[drawn.is_known]
         training_set, n_classes = TrainingSet.of(sample, self.given, is_weighted=is_judging), len(self.classes)
         counts = dict(zip(self.classes, np.bincount(training_set.codes, minlength=n_classes).tolist(), strict=True))
         progress = LabelingProgress(len(sample), counts, None, {}, self.confidence, self.goal, int(left.sum()))
         trust = 1.0
         if is_judging:
             held = self._learner.hold_out(training_set, as_prior(judge_prior(sample, n_classes, self.confidence)))
-            shares = judge_prior(sample, n_classes, self.confidence, held)
-            error = judge_share(sample, held.classes[: len(sample)] != sample.codes, self.confidence)
+            shares = judge_prior(drawn, n_classes, self.confidence, held)
+            error = judge_error(drawn, held.spread(drawn.is_known).classes != drawn.codes, self.confidence)
+            wrong = AnswerErrors.of(repeated, n_classes, self.confidence)
+            if wrong is not None:
+                error = wrong.correct(error, len(sample), self.confidence)
+                shares = [wrong.correct(share, len(sample), self.confidence, is_class=True) for share in shares]
+            progress = replace(progress, n_open=len(drawn) - len(sample), answer_errors=wrong)
             progress = progress.knowing(error, dict(zip(self.classes, shares, strict=True)), as_prior(shares))
             trust = held.trust
         current_model = self._learner.learn(training_set, progress.prior_estimate, trust)

@@ -137,6 +137,22 @@ class HeldOut:
             values[asked] += (1 - trust) * shares
         return cls(classes, said, everywhere, trust)
 
+    def spread(self, is_known: AnyArray) -> HeldOut:
+        """The same for all drawn rows: those that were not labelled get the mean over all rows.
+
+        Parameters
+        ----------
+        is_known : array of bool (drawn rows,)
+            Which of the drawn rows are the first ones here.
+        """
+        n_known = int(is_known.sum())
+        usual = self.everywhere[:n_known].mean(axis=0) if n_known else np.zeros(self.everywhere.shape[1])
+        said, everywhere = np.tile(usual, (2, len(is_known), 1))
+        said[is_known], everywhere[is_known] = self.said[:n_known], self.everywhere[:n_known]
+        classes = np.full(len(is_known), -1)
+        classes[is_known] = self.classes[:n_known]
+        return HeldOut(classes, said, everywhere, self.trust)
+
 
 def measure_trust(said: AnyArray, codes: AnyArray, weight: AnyArray) -> float:
     """The regression slope of labels on predicted probabilities, both centred at the class shares; clipped to [0, 1].

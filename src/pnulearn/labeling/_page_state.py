@@ -267,6 +267,7 @@ class PageState:
             "seen": labeler.n_seen,
             "labels": 0 if last is None else last.n_labels,
             "error": _plain(error),
+            "meaning": "" if last is None else last.meaning,
             "prior": [] if last is None else [_plain(share) for share in last.prior.values()],
             "more": self._forecast(),
             "after_ten": None if last is None else last.after_ten,

@@ -9,6 +9,8 @@ from numbers import Integral
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from pnulearn.labeling._draws import (
     DONT_KNOW,
     EARLIER,
@@ -150,15 +152,22 @@ class Session:
         Where rows are drawn from.
     classes : sequence
         What may be answered.
+    repeat : float
+        Share of the answers that are asked for a second time.
     """
 
-    def __init__(self, pool: Pool, classes: Sequence[Hashable]) -> None:
+    def __init__(self, pool: Pool, classes: Sequence[Hashable], repeat: float = 0.0) -> None:
+        self.repeat = repeat
         self.pool, self.classes, self.answer_log = pool, list(classes), AnswerLog()
         self.lock = RLock()
         self.journal: Journal | None = None
+        self.second_answers: dict[int, int] = {}
         self.describe: Callable[[int], dict[str, Any]] = _nothing
         self._pending = PendingDraws()
         self._answers: list[tuple[int, str]] = []
+        self._put_off: set[int] = set()
+        self._asked_again: set[int] = set()
+        self._let_be: set[int] = set()  # asked again and skipped
 
     @property
     def n_answers(self) -> int:
@@ -169,6 +178,20 @@ class Session:
     def n_waiting(self) -> int:
         """Rows that were skipped, or shown and left."""
         return self._pending.n_waiting
+
+    @property
+    def open_draws(self) -> list[int]:
+        """Numbers of draws without an answer that were skipped, or before which later draws were answered.
+
+        Leaving them out would be a choice of rows by the person who labels.
+        """
+        last = max((number for number, _ in self._answers), default=-1)
+        return [number for number in self.answer_log.pending if number < last or number in self._put_off]
+
+    @property
+    def repeated(self) -> list[tuple[int, int]]:
+        """First and second answer of every row that was asked twice."""
+        return [(self.answer_log.codes[number], code) for number, code in self.second_answers.items()]
 
     @property
     def answered(self) -> list[tuple[Draw, int]]:
@@ -188,6 +211,8 @@ class Session:
         with self.lock:
             is_empty = not self.pool.left.any()
             number = self._pending.hand_out(who, self.n_answers, nothing_else=is_empty)
+            if number is None:
+                number = self._choose_again(who)
             if number is not None:
                 return self.answer_log.draws[number]
             if is_empty:
@@ -212,7 +237,10 @@ class Session:
         """
         if label not in self.classes:
             raise ValueError(f"{label!r} is none of the classes {self.classes}.")
-        self._settle(self.classes.index(label), draw, who, {"event": "answer", "label": label})
+        with self.lock:
+            number = self._number(draw, who)
+            event = "answer_again" if number in self._asked_again else "answer"
+            self._settle(self.classes.index(label), number, who, {"event": event, "label": label})
 
     def dont_know(self, draw: Draw | int | None, who: str) -> None:
         """Record that the label of a row cannot be determined.
@@ -224,7 +252,10 @@ class Session:
         who : str
             Who answers.
         """
-        self._settle(DONT_KNOW, draw, who, {"event": "dont_know"})
+        with self.lock:
+            number = self._number(draw, who)
+            if not self._leave_first_answer(number):
+                self._settle(DONT_KNOW, number, who, {"event": "dont_know"})
 
     def skip(self, draw: Draw | int | None, who: str) -> None:
         """Put a row off.
@@ -238,8 +269,11 @@ class Session:
         """
         with self.lock:
             number = self._number(draw, who)
+            if self._leave_first_answer(number):
+                return
             self._refuse_answered(number)
             self._write({"event": "skip", "draw": number})
+            self._put_off.add(number)
             self._pending.skip(number, self.n_answers)
 
     def undo(self, who: str | None, number: int | None = None) -> Draw | None:
@@ -259,9 +293,17 @@ class Session:
                 mine = [(draw, who or by) for draw, by in self._answers if draw == number]
             if not mine:
                 return None
+            last = number is None
             number, by = mine[-1]
-            self._write({"event": "undo", "draw": number})
-            self._take_back(number)
+            is_second = last and number in self.second_answers and mine[-1] == self._answer_to(number, is_second=True)
+            self._write({"event": "undo", "draw": number, **({"second": True} if is_second else {})})
+            self._take_back(number, is_second)
+            if is_second:
+                self._asked_again.add(number)
+            for other in self._asked_again - {number}:
+                if self._pending.holder(other) == by:
+                    self._asked_again.discard(other)
+                    self._pending.clear(other)
             for other in [other for other in self.answer_log.pending if self._pending.holder(other) == by]:
                 self._pending.release(other)
             self._pending.hold(number, by)
@@ -332,18 +374,29 @@ class Session:
         if kind == "draw":
             self._enter(self._read_draw(event))
         elif kind == "answer":
-            if event.get("label") not in self.classes:
-                raise ValueError(f"its label {event.get('label')!r} is none of the classes {self.classes}")
-            self._note(self._read_pending(event), self.classes.index(event["label"]), read_text(event, "by", ""))
+            self._note(self._read_pending(event), self._read_label(event), read_text(event, "by", ""))
         elif kind == "dont_know":
             self._note(self._read_pending(event), DONT_KNOW, read_text(event, "by", ""))
+        elif kind == "answer_again":
+            number = self._read_answered(event, "ask for again")
+            if number in self.second_answers or self.answer_log.codes[number] == DONT_KNOW:
+                raise ValueError(f"draw {number} had no answer that can be asked for again")
+            self._note_second(number, self._read_label(event), read_text(event, "by", ""))
         elif kind == "skip":
-            self._read_pending(event)
+            self._put_off.add(self._read_pending(event))
         elif kind == "undo":
-            self._take_back(self._read_answered(event))
+            number, is_second = self._read_answered(event), event.get("second", False)
+            if not isinstance(is_second, bool) or (is_second and number not in self.second_answers):
+                raise ValueError(f"draw {number} had no second answer to take back")
+            self._take_back(number, is_second)
         else:
             raise ValueError(f"an event {kind!r} is not known")
         return {}
+
+    def _read_label(self, event: Mapping[str, Any]) -> int:
+        if event.get("label") not in self.classes:
+            raise ValueError(f"its label {event.get('label')!r} is none of the classes {self.classes}")
+        return self.classes.index(event["label"])
 
     def _read_draw(self, event: Mapping[str, Any]) -> Draw:
         draw, n_drawn, left = read_draw(event), len(self.answer_log.draws), self.pool.left
@@ -364,10 +417,10 @@ class Session:
             raise ValueError(f"draw {number} had been answered")
         return number
 
-    def _read_answered(self, event: Mapping[str, Any]) -> int:
+    def _read_answered(self, event: Mapping[str, Any], purpose: str = "take back") -> int:
         number = self._read_drawn(event)
         if all(number != answered for answered, _ in self._answers):
-            raise ValueError(f"draw {number} had no answer to take back")
+            raise ValueError(f"draw {number} had no answer to {purpose}")
         return number
 
     def _read_drawn(self, event: Mapping[str, Any]) -> int:
@@ -384,14 +437,46 @@ class Session:
         self.answer_log.add(draw)
         self.pool.take(draw.row)
 
-    def _settle(self, code: int, draw: Draw | int | None, who: str, event: dict[str, Any]) -> None:
-        with self.lock:
-            number = self._number(draw, who)
+    def _settle(self, code: int, number: int, who: str, event: dict[str, Any]) -> None:
+        is_second = event["event"] == "answer_again"
+        if not is_second:
             self._refuse_answered(number)
-            drawn = self.answer_log.draws[number]
-            reason = {"draw": number, "row": drawn.row, "probability": drawn.probability, "reason": drawn.reason}
-            self._write({**event, **reason, "by": who})
-            self._note(number, code, who)
+        drawn = self.answer_log.draws[number]
+        reason = {"draw": number, "row": drawn.row, "probability": drawn.probability, "reason": drawn.reason}
+        self._write({**event, **reason, "by": who})
+        (self._note_second if is_second else self._note)(number, code, who)
+
+    def _choose_again(self, who: str) -> int | None:
+        """An answered row that `who` is asked for a second time; None if none is due.
+
+        It is drawn at random among rows whose answer is ten answers old, and looks like any other.
+        """
+        n_second = len(self.second_answers) + len(self._asked_again) + len(self._let_be)
+        if n_second >= int(self.repeat * (len(self._answers) - len(self.second_answers))):
+            return None
+        ever = self._asked_again | self._let_be | set(self.second_answers)
+        old = [number for number, _ in self._answers[:-COMES_BACK]]
+        open_to = [number for number in old if number not in ever and self.answer_log.codes[number] >= 0]
+        if not open_to:
+            return None
+        number = int(np.random.default_rng([self.pool.seed, len(self._answers), 2**31]).choice(open_to))
+        self._asked_again.add(number)
+        self._pending.hold(number, who)
+        return number
+
+    def _leave_first_answer(self, number: int) -> bool:
+        """Put an end to a second question without an answer; False if the draw is not asked for a second time."""
+        if number not in self._asked_again:
+            return False
+        self._asked_again.discard(number)
+        self._let_be.add(number)
+        self._pending.clear(number)
+        return True
+
+    def _answer_to(self, number: int, is_second: bool) -> tuple[int, str]:
+        """The first or the second answer to a draw, as it stands in the list of answers."""
+        both = [pair for pair in self._answers if pair[0] == number]
+        return both[1 if is_second else 0]
 
     def _refuse_answered(self, number: int) -> None:
         if self.answer_log.codes[number] != PENDING:
@@ -400,16 +485,31 @@ class Session:
     def _note(self, number: int, code: int, who: str) -> None:
         self.answer_log.codes[number] = code
         self._answers.append((number, who))
+        self._put_off.discard(number)
         self._pending.clear(number)
 
-    def _take_back(self, number: int) -> None:
-        self.answer_log.codes[number] = PENDING
-        self._answers = [pair for pair in self._answers if pair[0] != number]
+    def _note_second(self, number: int, code: int, who: str) -> None:
+        self.second_answers[number] = code
+        self._answers.append((number, who))
+        self._asked_again.discard(number)
+        self._pending.clear(number)
+
+    def _take_back(self, number: int, is_second: bool = False) -> None:
+        """Forget the second answer to a draw, or all answers to it."""
+        places = [place for place, pair in enumerate(self._answers) if pair[0] == number]
+        self.second_answers.pop(number, None)
+        if not is_second:
+            self.answer_log.codes[number] = PENDING
+            self._put_off.add(number)  # until it is answered
+            self._asked_again.discard(number)
+        gone = set(places[1:] if is_second else places)
+        self._answers = [pair for place, pair in enumerate(self._answers) if place not in gone]
 
     def _number(self, draw: Draw | int | None, who: str) -> int:
         number = draw.number if isinstance(draw, Draw) else draw
         if number is None:
-            number = next((n for n in self.answer_log.pending if self._pending.holder(n) == who), None)
+            shown = [*self.answer_log.pending, *self._asked_again]
+            number = next((n for n in shown if self._pending.holder(n) == who), None)
         if number is None:
             raise ValueError(f"No row is waiting for an answer{f' of {who}' if who else ''}: call next() first.")
         if not isinstance(number, Integral) or not 0 <= number < len(self.answer_log.draws):

@@ -8,7 +8,7 @@ unbiased estimate of AUC. Curves are computed from posterior draws of both error
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -30,10 +30,12 @@ from pnulearn._intervals.posterior_draws import (
 from pnulearn._intervals.posterior_grids import N_PRIORS
 from pnulearn._numbers import read_count
 from pnulearn._problem.alignment import refuse_misaligned
+from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._estimate import Estimate, RiskEstimate
+from pnulearn.metrics._population import Population, read_population
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.priors._estimate import PriorEstimate
-from pnulearn.priors._resolve import read_prior, read_share
+from pnulearn.priors._resolve import read_share
 from pnulearn.theory import forced_mix
 
 GRID = np.linspace(0, 1, 51)
@@ -108,7 +110,7 @@ def pnu_roc_curve(
     confidence : float
         Confidence level of the band.
     **options : object
-        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+        sampling, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
 
     Examples
     --------
@@ -143,7 +145,7 @@ def pnu_precision_recall_curve(
     confidence : float
         Confidence level of the band.
     **options : object
-        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+        sampling, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
     draws = _draws(y_true, y_score, prior, **options)
     grid = GRID[1:]
@@ -170,7 +172,7 @@ def pnu_average_precision(
     confidence : float
         Confidence level of the interval.
     **options : object
-        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+        sampling, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
     return _estimate_area(_average_precision(_draws(y_true, y_score, prior, **options)), confidence)
 
@@ -197,18 +199,19 @@ def pnu_reliability(
     n_bins : int
         Maximum number of bins.
     **options : object
-        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+        sampling, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
-    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
-    n_bins = read_count("n_bins", n_bins)
-    scores, weights = _read(y_true, y_score, **options)
+    confidence, n_bins = read_share(confidence, "confidence"), read_count("n_bins", n_bins)
+    scores, weights, population = _read(y_true, y_score, prior, **options)
+    if population.sample is not None:  # U and the labelled rows stand for the population
+        scores, weights = [[*parts[:2], np.concatenate(parts)] for parts in (scores, weights)]
     if min(g.min(initial=0) for g in scores) < 0 or max(g.max(initial=0) for g in scores) > 1:
         raise ValueError("A reliability diagram needs probabilities between 0 and 1, e.g. predict_proba(X)[:, 1].")
     usual = scores[2] if len(scores[2]) else np.concatenate(scores[:2])
     n_bins = min(n_bins, len(usual))
     edges = np.unique(np.quantile(usual, np.linspace(0, 1, n_bins + 1)[1:-1], method="inverted_cdf"))
     cuts = np.concatenate([[-np.inf], edges[edges < usual.max()], [np.inf]])
-    share = draw_bins(scores, class_prior, weights, cuts)
+    share = draw_bins(scores, population.of_table, weights, cuts)
     place = np.searchsorted(cuts, usual, "left") - 1
     rows = np.bincount(place, minlength=len(cuts) - 1)
     said = np.bincount(place, weights=usual, minlength=len(cuts) - 1) / np.maximum(rows, 1)
@@ -249,7 +252,7 @@ def pnu_best_threshold(
     confidence : float
         Confidence level of the range.
     **options : object
-        unlabeled, pos_label and sample_weight, as in `pnu_risk`.
+        sampling, unlabeled, pos_label and sample_weight, as in `pnu_risk`.
     """
     read_share(confidence, "confidence")
     draws = _draws(y_true, y_score, prior, pseudo_rows=PSEUDO_ROWS, **options)
@@ -261,7 +264,7 @@ def pnu_best_threshold(
     return Estimate(float(best), float(np.std(drawn)), low, high, confidence=confidence)
 
 
-def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, Any]:
+def _read(y_true: ArrayLike, y_score: ArrayLike, prior: Any, **options: Any) -> tuple[Any, Any, Population]:
     if options.pop("groups", None) is not None:
         raise ValueError(
             "Curves, average precision and thresholds do not support groups: intervals would be too narrow. "
@@ -271,15 +274,18 @@ def _read(y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> tuple[Any, A
     groups = split_scored_rows(
         y_true, options.pop("unlabeled", None), options.pop("pos_label", None), options.pop("sample_weight", None)
     )
+    population = read_population(prior, options.pop("sampling", "by_class"), groups)
     if options:
-        raise TypeError(f"unknown option {next(iter(options))!r}; options are unlabeled, pos_label and sample_weight.")
-    return groups.take(read_scores(y_score, len(groups.weight), 0.0)), groups.weights
+        raise TypeError(
+            f"unknown option {next(iter(options))!r}; options are sampling, unlabeled, pos_label and sample_weight."
+        )
+    return groups.take(read_scores(y_score, len(groups.weight), 0.0)), groups.weights, population
 
 
 def _draws(y_true: ArrayLike, y_score: ArrayLike, prior: Any, pseudo_rows: float = 0.0, **options: Any) -> ScoreDraws:
-    class_prior = read_prior(prior)
-    scores, weights = _read(y_true, y_score, **options)
-    return draw_scores(scores, class_prior, weights, pseudo_rows)
+    scores, weights, population = _read(y_true, y_score, prior, **options)
+    draws = draw_scores(scores, population.of_unlabeled, weights, pseudo_rows)
+    return replace(draws, prior=np.asarray(population.prior(draws.prior)))
 
 
 def _average_precision(draws: ScoreDraws) -> FloatArray:
@@ -291,6 +297,7 @@ def _average_precision(draws: ScoreDraws) -> FloatArray:
 def _estimate_area(areas: FloatArray, confidence: float) -> Estimate:
     """Estimate and interval of an area, from an array that holds the estimate first and then the draws."""
     read_share(confidence, "confidence")
+    areas = np.clip(areas, 0, 1)
     low, high = recentered_interval(areas, confidence)
     return Estimate(float(areas[0]), float(areas[1:].std()), low, high, confidence=confidence)
 
@@ -306,6 +313,7 @@ def pnu_auc(
     prior: Any,
     mix: float | Literal["optimal"] = "optimal",
     confidence: float = 0.95,
+    sampling: Sampling = "by_class",
     unlabeled: Any = None,
     pos_label: Any = None,
 ) -> RiskEstimate:
@@ -325,6 +333,8 @@ def pnu_auc(
         estimated variance. The estimate may exceed 1 if the mix is near −1 or 1.
     confidence : float
         Confidence level of the interval.
+    sampling : "by_class" or "random"
+        As in `pnu_risk`; it matters with labels of one class alone.
     unlabeled : object, optional
         Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional
@@ -338,8 +348,9 @@ def pnu_auc(
     0.9262 ± 0.1218, 95 % interval 0.4363 to 0.9853 (mix 0.07)
     """
     refuse_misaligned(y_true=y_true, y_score=y_score)
-    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
+    confidence = read_share(confidence, "confidence")
     groups = split_scored_rows(y_true, unlabeled, pos_label)
+    class_prior = read_population(prior, sampling, groups).of_unlabeled
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
     wins = _pairs_won(*samples)
     eta = _choose_mix(wins, class_prior, mix)

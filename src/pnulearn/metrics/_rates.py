@@ -18,11 +18,13 @@ from pnulearn._intervals.posterior_draws import draw_decisions
 from pnulearn._intervals.posterior_grids import DecisionRates, decision_rates_posterior
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
+from pnulearn._problem.samples import Sampling
 from pnulearn.metrics._estimate import Estimate, estimate_from_posterior
+from pnulearn.metrics._population import read_population
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._variance import decision_shares, loss_samples
 from pnulearn.priors._estimate import PriorEstimate
-from pnulearn.priors._resolve import read_prior, read_share
+from pnulearn.priors._resolve import read_share
 
 
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
@@ -38,7 +40,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: 
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_recall, y_true, y_score, prior, **options)
 
@@ -81,7 +83,7 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any)
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_f1, y_true, y_score, prior, **options)
 
@@ -99,7 +101,7 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **opti
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
         `pnu_risk`.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_specificity, y_true, y_score, prior, **options)
 
@@ -121,7 +123,7 @@ def pnu_cost(
     costs : (float, float)
         Cost of a false negative and cost of a false positive.
     **options : object
-        threshold, confidence, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
+        threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
     Examples
     --------
@@ -142,21 +144,25 @@ def _estimate_rate(
     *,
     threshold: float | None = None,
     confidence: float = 0.95,
+    sampling: Sampling = "by_class",
     unlabeled: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Estimate:
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
-    class_prior, confidence = read_prior(prior), read_share(confidence, "confidence")
+    confidence = read_share(confidence, "confidence")
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
+    population = read_population(prior, sampling, rows)
+    class_prior = population.of_unlabeled
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
     theta = float(class_prior.mean)
-    value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), theta)))
+    value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), population.prior(theta))))
     priors, rates, probability = decision_rates_posterior(share, size, class_prior)
-    return estimate_from_posterior(value, metric(*_population_shares(rates, priors)), probability, confidence)
+    values = metric(*_population_shares(rates, population.prior(priors)))
+    return estimate_from_posterior(value, values, probability, confidence)
 
 
 def _population_shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:

@@ -19,6 +19,7 @@ from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._population import one_sample, one_sample_risk, read_population
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, ScoredRows, read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
 from pnulearn.metrics._variance import (
@@ -80,7 +81,9 @@ def pnu_risk(
         model. With a helper the function returns a `HelpedEstimate`.
     sampling : "by_class" or "random"
         Whether labelled rows were sampled per class, or at random from the population. If at random, the class
-        counts estimate the prior, or are combined with the given uncertain prior.
+        counts estimate the prior, or are combined with the given uncertain prior. With labels of one class alone,
+        "random" means that the rows are one sample, in which some rows of that class are labelled and the unlabelled
+        rows lack them; `prior` is then that of the whole sample, and `mix` has no effect.
     mix : float, "optimal" or "heuristic"
         Weight η of U in [−1, 1]; −1, 0 and 1 are the NU, PN and PU risks. "optimal" minimises the estimated variance,
         "heuristic" minimises it for equal class variances and unlimited U. Fixed numbers and "heuristic" give an
@@ -120,10 +123,17 @@ def pnu_risk(
     """
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups, helper=helper)
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
-    scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
+    y_scores = read_scores(y_score, len(rows.weight), threshold)
+    scores = rows.take(y_scores)
+    apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
+    if one_sample(rows, sampling) is not None:
+        if helper is not None:
+            raise ValueError("helper= needs labelled rows of both classes. Leave it out.")
+        population = read_population(prior, sampling, rows, y_scores)
+        samples = loss_samples(scores, loss, rows.weights, apart)
+        return one_sample_risk(population, samples, as_loss(loss), confidence, read_costs(costs))
     class_prior, costs = _settle_prior(prior, sampling, rows), read_costs(costs)
     _warn_of_contradicted_prior(scores, rows.weights, class_prior)
-    apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     plain = estimate_risk(
         scores,
         class_prior,
@@ -150,8 +160,12 @@ def _settle_prior(prior: Any, sampling: Sampling, rows: ScoredRows) -> PriorEsti
     by_class = read_sampling(sampling) == "by_class"
     if prior is None and by_class:
         raise ValueError(
-            "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). If the "
-            "labelled rows were drawn at random from the population, pass sampling='random' instead."
+            "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). "
+            + (
+                "If labelled and unlabelled rows are one random sample, pass sampling='random' instead."
+                if len(rows.rows[0]) and len(rows.rows[1])
+                else "Labelled rows of one class alone do not tell it: estimate_prior gives a range."
+            )
         )
     if by_class:
         return read_prior(prior)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
+from pnulearn._problem.samples import BY_CLASS, Sampling, read_sampling
 from pnulearn.losses import Loss, as_loss
+from pnulearn.metrics._population import one_sample
 from pnulearn.metrics._risk import Mix, estimate_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
 from pnulearn.priors._resolve import read_prior
@@ -30,12 +32,15 @@ class PNUScorer:
     unlabeled: Any = None
     pos_label: Any = None
     costs: tuple[float, float] = EQUAL_COSTS
+    sampling: Sampling = BY_CLASS
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
         negative, positive = two_classes(estimator, self.unlabeled, self.pos_label)
         rows = split_scored_rows(y, self.unlabeled, positive, sample_weight)
         scores = read_scores(signed_scores(estimator, X, negative, positive), len(rows.weight), 0.0)
+        if one_sample(rows, self.sampling) is not None:  # U and the labelled rows stand for the population
+            rows = replace(rows, rows=(*rows.rows[:2], np.concatenate(rows.rows)))
         estimate = estimate_risk(
             rows.take(scores),
             self.prior,
@@ -75,6 +80,7 @@ def make_pnu_scorer(
     unlabeled: Any = None,
     pos_label: Any = None,
     costs: tuple[float, float] = EQUAL_COSTS,
+    sampling: Sampling = BY_CLASS,
 ) -> PNUScorer:
     """A scorer for `GridSearchCV(..., cv=PNUStratifiedKFold(5), scoring=make_pnu_scorer(prior=0.3))`.
 
@@ -98,6 +104,8 @@ def make_pnu_scorer(
         The positive class. Default: the larger label.
     costs : (float, float)
         Cost of a false negative and cost of a false positive.
+    sampling : "by_class" or "random"
+        As in `pnu_risk`; it matters with labels of one class alone.
 
     Examples
     --------
@@ -115,7 +123,16 @@ def make_pnu_scorer(
     0.86
     """
     as_loss(loss)
-    return PNUScorer(float(read_prior(prior).mean), mix, loss, nonnegative, unlabeled, pos_label, read_costs(costs))
+    return PNUScorer(
+        float(read_prior(prior).mean),
+        mix,
+        loss,
+        nonnegative,
+        unlabeled,
+        pos_label,
+        read_costs(costs),
+        read_sampling(sampling),
+    )
 
 
 def two_classes(estimator: Any, unlabeled: Any = None, pos_label: Any = None) -> tuple[Any, Any]:

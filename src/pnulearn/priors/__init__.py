@@ -1,6 +1,7 @@
 """Estimation of class priors: the share of positives among the unlabelled rows, with an interval."""
 
 from pnulearn.priors._bbe import BBEPrior
+from pnulearn.priors._combined import CombinedPrior
 from pnulearn.priors._dedpul import DEDPULPrior
 from pnulearn.priors._em import EMPrior
 from pnulearn.priors._energy import EnergyPrior, energy_prior
@@ -20,6 +21,7 @@ __all__ = [
     "METHODS",
     "AutoPrior",
     "BBEPrior",
+    "CombinedPrior",
     "DEDPULPrior",
     "EMPrior",
     "EnergyPrior",

@@ -41,7 +41,10 @@ class BBEPrior(PositiveUnlabeledPrior):
     gamma: float = 0.01
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+        return self.of_scores(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
+
+    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+        """The estimate from held-out scores of both groups, as a function of their weights."""
         slack = (1 + self.gamma) * sum(dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
 
         def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:

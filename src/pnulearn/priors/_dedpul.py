@@ -38,7 +38,11 @@ class DEDPULPrior(PositiveUnlabeledPrior):
     n_bootstrap: int = 100
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        of_labeled, of_unlabeled = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+        return self.of_scores(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
+
+    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+        """The estimate from held-out scores of both groups, as a function of their weights."""
+        of_labeled, of_unlabeled = scores
         pooled = np.concatenate([of_labeled, of_unlabeled])
         grid = np.linspace(pooled.min(), pooled.max(), GRID)
         # one bandwidth for both: with two, the ratio diverges in the tail of the narrower density

@@ -49,7 +49,13 @@ class PositiveUnlabeledPrior(PriorEstimator):
         labeled, unlabeled, is_positive = self._labeled_and_unlabeled(split_groups(X[used], codes[used], weight[used]))
         rng = generator(self.random_state)
         draws = [bayesian_bootstrap(group.weight, self.n_bootstrap, rng) for group in (labeled, unlabeled)]
-        shares = self._statistic(labeled, unlabeled)(draws[0].share, draws[1].share)
+        return self._conclude(labeled, unlabeled, (draws[0].share, draws[1].share), is_positive)
+
+    def _conclude(
+        self, labeled: Group, unlabeled: Group, weights: tuple[AnyArray, AnyArray], is_positive: bool
+    ) -> PriorEstimate:
+        """The estimate from the statistic at the weights of the rows (first column) and of the bootstrap."""
+        shares = self._statistic(labeled, unlabeled)(*weights)
         priors = shares if is_positive else 1 - shares
         return settle(priors[0], priors[1:], unlabeled.size, self.confidence, self.method)
 

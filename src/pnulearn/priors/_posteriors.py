@@ -14,7 +14,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from pnulearn._arrays import AnyArray
 from pnulearn._kernels.gaussian import gaussian, squared_distances
 from pnulearn._problem.folds import assign_folds
-from pnulearn.priors._groups import Group, stack, typical_distance
+from pnulearn._problem.row_keys import LABELS_PER_CELL, MOST_CELLS, row_keys
+from pnulearn.priors._groups import KEY_SEED, Group, stack, typical_distance
 
 LEAST_TRUST = 1e-3  # candidates with less weight than this, relative to the best one, are dropped
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance; a linear kernel is added
@@ -87,16 +88,18 @@ def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> lis
     """Held-out scores of shape (candidates, classes, rows) for every group.
 
     All classes have the same total weight, so a score estimates the class probability under equal class shares.
-    Training rows are scored by leave-one-out, all copies of a row left out together.
+    Training rows are scored by leave-one-out, all copies of a row left out together. If there are few distinct rows
+    (one verdict, a few categories), equal rows are different objects, and one of them is left out.
     """
     most = max(MOST_TRAINED // len(classes), 2)
     trained = [group.first(most) for group in classes]
     unseen = [*(group.after(most) for group in classes), *others]
     weight = np.concatenate([group.share for group in trained]) / len(classes)
     targets = np.repeat(np.eye(len(classes)), [len(group) for group in trained], axis=0)
+    part = _part_left_out(classes)
     left_out, predicted = [], []
     for gram, cross in _kernels(trained, unseen):
-        for own, coef in _ridge_path(gram, targets, weight):
+        for own, coef in _ridge_path(gram, targets, weight, part):
             left_out.append(own.T)
             predicted.append((cross @ coef).T)
     own_parts = np.split(np.array(left_out), np.cumsum(list(map(len, trained)))[:-1], axis=2)
@@ -122,10 +125,24 @@ def _linear(A: Any, B: Any, origin: AnyArray) -> AnyArray:
     return (plain - (A @ origin)[:, None] - B @ origin + origin @ origin) / len(origin) + 1
 
 
-def _ridge_path(gram: AnyArray, targets: AnyArray, weight: AnyArray) -> Iterator[tuple[AnyArray, AnyArray]]:
+def _part_left_out(classes: Sequence[Group]) -> AnyArray | float:
+    """The part of a row's weight that leave-one-out removes: all of it, or one copy if there are few distinct rows."""
+    n_labels = sum(group.size for group in classes)
+    if sum(map(len, classes)) > len(classes) * MOST_CELLS:
+        return 1.0
+    keys = row_keys(stack([group.X for group in classes]), KEY_SEED)
+    if not 1 < len(np.unique(keys)) <= min(MOST_CELLS, n_labels // LABELS_PER_CELL):
+        return 1.0
+    return 1 / np.maximum(np.concatenate([group.weight for group in classes]), 1)[:, None]
+
+
+def _ridge_path(
+    gram: AnyArray, targets: AnyArray, weight: AnyArray, part: AnyArray | float = 1.0
+) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Leave-one-out predictions and coefficients for every penalty, from one eigendecomposition.
 
-    With G = (S K S + λ I)⁻¹, S² the weights and c = G S Y, the prediction without row i is y_i − c_i / (G_ii S_ii).
+    With G = (S K S + λ I)⁻¹, S² the weights and c = G S Y, row i has the residual λ c_i / S_ii and the leverage
+    h_i = 1 − λ G_ii. Without a part q of its weight, the residual is divided by 1 − q h_i.
     """
     root = np.sqrt(weight)[:, None]
     size, directions = np.linalg.eigh(root * gram * root.T)
@@ -134,7 +151,8 @@ def _ridge_path(gram: AnyArray, targets: AnyArray, weight: AnyArray) -> Iterator
         inverse = 1 / (np.clip(size, 0, None) + penalty)
         coef = directions @ (inverse[:, None] * turned)
         diagonal = (directions**2 @ inverse)[:, None]
-        yield targets - coef / (diagonal * root), root * coef
+        kept = part * diagonal + (1 - part) / penalty  # (1 − q h) / λ
+        yield targets - coef / (kept * root), root * coef
 
 
 @dataclass(frozen=True)

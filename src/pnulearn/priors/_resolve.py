@@ -11,13 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils.validation import check_consistent_length
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import distribution_mass
 from pnulearn._parameters import parameters
-from pnulearn._problem.labels import UNLABELED
+from pnulearn._problem.alignment import refuse_misaligned
+from pnulearn._problem.inputs import read_features, read_weights
+from pnulearn._problem.labels import UNLABELED, decode_labels
+from pnulearn._problem.samples import BY_CLASS, RANDOM, Samples, Sampling, read_sampling
 from pnulearn.priors._bbe import BBEPrior
 from pnulearn.priors._cells import cell_prior
+from pnulearn.priors._combined import CombinedPrior
 from pnulearn.priors._dedpul import DEDPULPrior
 from pnulearn.priors._em import EMPrior
 from pnulearn.priors._energy import EnergyPrior
@@ -25,6 +30,7 @@ from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._estimator import PriorEstimator, refuse_missing_class
 from pnulearn.priors._kernel_mean import KernelMeanPrior
 from pnulearn.priors._km import KMPrior
+from pnulearn.priors._one_sample import OneSample
 from pnulearn.priors._pe import PearsonPrior
 from pnulearn.priors._penl1 import PenalizedL1Prior
 from pnulearn.priors._roc import ROCPrior
@@ -129,7 +135,7 @@ def _from_mapping(prior: Mapping[Any, Any], names: list[Any]) -> AnyArray:
 
 @parameters
 class AutoPrior(PriorEstimator):
-    """`ScorePrior` if every class has labelled rows, else `BBEPrior` with a warning about its assumption.
+    """`ScorePrior` if every class has labelled rows, else `CombinedPrior` with a warning about its assumption.
 
     Two classes whose rows take few distinct values (verdicts, grades, a few categories) are compared by the shares of
     these values in P, N and U, without a model.
@@ -153,12 +159,13 @@ class AutoPrior(PriorEstimator):
             return ScorePrior(**options).estimate(X, codes, weight, n_classes)
         warnings.warn(
             "One class has no labelled rows, so the prior is estimated from the other one and U. This assumes that "
-            "no part of the missing class is distributed like the labelled one (irreducibility); otherwise the "
-            "estimate is too extreme. Label a few rows of the missing class or pass the prior as a number.",
+            "no part of the missing class is distributed like the labelled one (irreducibility); otherwise only one "
+            "end of the interval, the bound away from that class, holds. Label a few rows of the missing class, or "
+            "pass the prior as a number or a range.",
             UserWarning,
             stacklevel=3,
         )
-        return BBEPrior(**options).estimate(X, codes, weight)
+        return CombinedPrior(**options).estimate(X, codes, weight)
 
 
 # name -> (class, fixed options); the first six need every class, the others one class and U
@@ -171,6 +178,7 @@ METHODS: dict[str, tuple[type[PriorEstimator], dict[str, Any]]] = {
     "km1": (KMPrior, {"variant": 1}),
     "km2": (KMPrior, {"variant": 2}),
     "roc": (ROCPrior, {}),
+    "combined": (CombinedPrior, {}),
     "bbe": (BBEPrior, {}),
     "dedpul": (DEDPULPrior, {}),
     "pe": (PearsonPrior, {}),
@@ -185,13 +193,14 @@ def estimate_prior(
     method: str | PriorEstimator | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    sampling: Sampling = BY_CLASS,
     unlabeled: Any = None,
     pos_label: Any = None,
     confidence: float = 0.9,
     random_state: Any = None,
     **options: Any,
 ) -> PriorEstimate:
-    """Class prior(s) of the unlabelled rows with an interval.
+    """Class prior(s) of the population with an interval.
 
     `method` is the name of a method, an estimator from `pnulearn.priors`, or None for the default (`AutoPrior`);
     `options` go to the method.
@@ -206,6 +215,10 @@ def estimate_prior(
         Name of a method, or an estimator from `pnulearn.priors`.
     sample_weight : array (rows,), optional
         Weights of the rows; one each by default.
+    sampling : "by_class" or "random"
+        "by_class": labelled rows were drawn by class, and the unlabelled rows represent the population. "random": all
+        rows do. Labels of both classes then count as random ones; labels of one class alone are a part of the class,
+        which the unlabelled rows lack.
     unlabeled : object, optional
         The value in y that marks unlabelled rows; missing values always do.
     pos_label : object, optional
@@ -226,7 +239,24 @@ def estimate_prior(
     0.3 [0.2, 0.3] (energy, 90% interval)
     """
     common = {"unlabeled": unlabeled, "pos_label": pos_label, "confidence": confidence, "random_state": random_state}
-    return prior_estimator(method, **common, **options).fit(X, y, sample_weight).estimate_
+    estimator = prior_estimator(method, **common, **options)
+    if read_sampling(sampling) == BY_CLASS:
+        return estimator.fit(X, y, sample_weight).estimate_
+    refuse_misaligned(X=X, y=y, sample_weight=sample_weight)
+    X, labels = read_features(estimator, X, reset=True), decode_labels(y, unlabeled, pos_label)
+    check_consistent_length(X, labels.codes)
+    weight = read_weights(sample_weight, X.shape[0])
+    samples = Samples(X, labels.codes, weight, len(labels.classes), RANDOM)
+    found = resolve_prior(
+        estimator,
+        X,
+        labels.codes,
+        weight,
+        classes=labels.classes,
+        random_state=random_state,
+        random_counts=samples.counts,
+    )
+    return found.with_confidence(confidence)
 
 
 def prior_estimator(method: str | PriorEstimator | None, **options: Any) -> PriorEstimator:
@@ -259,7 +289,8 @@ def resolve_prior(
     A number, a mapping or a `PriorEstimate` is used as it is. "labeled" means the shares among the labelled rows, and
     so does None if there are no unlabelled rows. Otherwise all evidence is combined: the user's range or distribution,
     the counts of rows labelled at random (`random_counts`), and the estimate of a method from the unlabelled rows
-    (None: `AutoPrior`).
+    (None: `AutoPrior`). If labels of one class alone were drawn at random, their counts are no evidence, and the share
+    of positives among the unlabelled rows is turned into that of the table (`OneSample`).
 
     Parameters
     ----------
@@ -279,22 +310,25 @@ def resolve_prior(
         Labelled rows of every class, if they were drawn at random from the population.
     """
     classes = np.asarray(classes)
+    sample = OneSample.of(codes, weight, random_counts)
     if (isinstance(prior, str) and prior == "labeled") or (prior is None and not (codes < 0).any()):
         return _labeled(codes, weight, len(classes), random_counts)
     is_method = prior is None or isinstance(prior, PriorEstimator) or (isinstance(prior, str) and prior in METHODS)
     if isinstance(prior, str) and not is_method:
         raise ValueError(f"prior={prior!r} is neither a number nor a method: {', '.join(map(repr, METHODS))}.")
-    if not is_method and not is_vague(prior):
-        return read_prior(prior, classes)
+    if not is_method and (sample is not None or not is_vague(prior)):
+        given = read_prior(prior, classes)
+        return given if sample is None else sample.restrict(given)
     evidence = [] if is_method else [read_prior(prior, classes)]
-    if random_counts is not None and random_counts.any():
+    if random_counts is not None and random_counts.any() and sample is None:
         evidence.append(PriorEstimate.of_counts(random_counts))
     method = prior_estimator(prior if is_method else None, random_state=random_state)
     method.refuse_impossible()
     if not evidence:
         if method.needs_every_class:
             refuse_missing_class(codes, weight, classes.tolist())
-        return method.estimate(X, codes, weight, len(classes))
+        found = method.estimate(X, codes, weight, len(classes))
+        return found if sample is None else sample.prior_of_table(found)
     return combine_evidence(evidence, _method_estimate(method, X, codes, weight, len(classes)))
 
 

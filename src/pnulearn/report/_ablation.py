@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 
 from pnulearn._arrays import AnyArray
-from pnulearn._estimators.auto import PNU, AutoPNU
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier
+from pnulearn._estimators.learners import PNU
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._problem.labels import Labels
 from pnulearn.inspection import estimate_rise

@@ -15,7 +15,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn._moments import BLOCK_ROWS, ArrayBatch, Batch
 from pnulearn._numbers import read_count
 from pnulearn._problem.labels import UNLABELED, decode_labels
-from pnulearn._reader.batches import BatchPart, Reading
+from pnulearn._reader.batches import BatchPart
+from pnulearn._reader.columns import Reading
 from pnulearn._reader.errors import TableError, naming, need_arrow, refuse_doubled, suggestion
 from pnulearn._reader.files import PARQUET, find_files
 from pnulearn._reader.frames import is_paths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from pnulearn.tables._evaluation import GroupPriors, group_facts, group_priors, 
 from pnulearn.tables._model import TableModel
 from pnulearn.tables._notes import note, warn
 from pnulearn.tables._options import TableOptions
-from pnulearn.tables._prior import prior_facts, settle_prior
+from pnulearn.tables._prior import note_of_one_class, prior_facts, settle_prior
 from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, window_sizes
 
 
@@ -125,15 +125,19 @@ def compare_table(
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     sampling = None if options.sampling is None else read_sampling(options.sampling)
     given = options.prior
-    if given is None and sampling == "random":
+    note_of_one_class(options.sampling, labels)
+    one_class = sampling == "random" and not labels.counts.all()
+    if given is None and sampling == "random" and not one_class:
         given = PriorEstimate.of_counts(labels.counts)
-    belief = settle_prior(given, table, label, labels, [*options.drop, *scores], options.kinds)
-    whole = _compare(labels.codes, found, belief)
+    counted = labels.counts if one_class else None
+    belief = settle_prior(given, table, label, labels, [*options.drop, *scores], options.kinds, counted=counted)
+    compare = partial(_compare, one_class=one_class)
+    whole = compare(labels.codes, found, belief)
     windows = None if by is None else read_windows(table, by)
     groups = None
     if windows is not None:
-        priors = group_priors(belief, options.prior, labels.codes, None, sampling)
-        groups = estimate_windows(partial(_difference, labels.codes, found, priors), windows, whole.confidence)
+        priors = group_priors(belief, options.prior, labels.codes, None, None if one_class else sampling)
+        groups = estimate_windows(partial(_difference, compare, labels.codes, found, priors), windows, whole.confidence)
     return TableComparison((first, second), whole, belief, labels.codes, groups, windows)
 
 
@@ -148,16 +152,29 @@ def _model_scores(table: Table, name: str, model: TableModel, labels: Labels) ->
     return predictions.scores if same else exchange_classes(predictions.scores)
 
 
-def _compare(codes: AnyArray, scores: Sequence[AnyArray], prior: PriorEstimate, confidence: float = 0.95) -> Comparison:
-    first, second = ([values[codes == code] for code in (1, 0, UNLABELED)] for values in scores)
+def _compare(
+    codes: AnyArray,
+    scores: Sequence[AnyArray],
+    prior: PriorEstimate,
+    confidence: float = 0.95,
+    *,
+    one_class: bool = False,
+) -> Comparison:
+    population = np.ones(len(codes), dtype=bool) if one_class else codes == UNLABELED  # the latter lack labelled rows
+    first, second = ([values[rows] for rows in (codes == 1, codes == 0, population)] for values in scores)
     return compare_scores(first, second, prior, confidence=confidence)
 
 
 def _difference(
-    codes: AnyArray, scores: Sequence[AnyArray], priors: GroupPriors, rows: AnyArray, confidence: float
+    compare: Callable[..., Comparison],
+    codes: AnyArray,
+    scores: Sequence[AnyArray],
+    priors: GroupPriors,
+    rows: AnyArray,
+    confidence: float,
 ) -> Estimate:
     """The difference among these rows."""
     if not np.any(codes[rows] != UNLABELED):
         raise ValueError("It has no labelled row.")
-    found = _compare(codes[rows], [values[rows] for values in scores], priors.of(rows), confidence)
+    found = compare(codes[rows], [values[rows] for values in scores], priors.of(rows), confidence)
     return Estimate(found.difference, found.stderr, found.low, found.high, confidence=confidence)

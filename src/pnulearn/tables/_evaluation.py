@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,19 +17,23 @@ from pnulearn._reader.batches import Batches
 from pnulearn._reader.columns import Cells
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.table import Table
+from pnulearn.losses import as_loss
 from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.metrics._estimate import RiskEstimate
+from pnulearn.metrics._population import one_sample_risk, population_of_sample
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
 from pnulearn.metrics._variance import loss_samples
 from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._one_sample import OneSample
 from pnulearn.priors._resolve import read_prior
 from pnulearn.tables._label_column import LabelCounter, label_text, match_label, read_targets
 from pnulearn.tables._model import TableModel
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import Advance, note, progress, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt
-from pnulearn.tables._prior import prior_facts, random_prior, settle_prior
+from pnulearn.tables._prior import note_of_one_class, prior_facts, random_prior, settle_prior
 from pnulearn.tables._provenance import find_origins, marked_rows, read_weights
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
 from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, resolve_by, window_sizes
@@ -195,7 +199,9 @@ def evaluate_table(
         assert gathered.scores is not None
         scores = gathered.scores
     note([origins.remark] if origins.remark else [])
-    prior = _read_prior(options.prior, model, table, origins.at_random, labels, sampling)
+    note_of_one_class(options.sampling, labels)
+    one_class = sampling == "random" and not labels.counts.all()  # some rows of a class are labelled, none of the other
+    prior = _read_prior(options.prior, model, table, origins.at_random, labels, None if one_class else sampling)
     dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
     if not set(head.names) <= {
         label,
@@ -204,16 +210,17 @@ def evaluate_table(
     }:  # otherwise the prior could only be estimated from scores
         dropped += score_columns
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
-    belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt)
+    counted = known.counts if one_class else None
+    belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt, counted)
     weight = read_weights(table, origins.weights)
-    estimator = _ErrorEstimator(labels, scores, weight, _opinions(table, helper, labels))
+    estimator = _ErrorEstimator(labels, scores, weight, _opinions(table, helper, labels), one_class)
     error, alone = estimator.estimate(belief, confidence)
     _explain_negative(error, labels)
     windows = None if by is None else read_windows(table, by)
     groups = None
     if windows is not None:
         drawn = None if origins.at_random is None else marked_rows(table, origins.at_random)
-        priors = group_priors(belief, options.prior, labels.codes, drawn, sampling)
+        priors = group_priors(belief, options.prior, labels.codes, drawn, None if one_class else sampling)
         groups = estimate_windows(partial(estimator.estimate_rows, priors), windows, confidence)
     return Evaluation(
         table.source,
@@ -287,6 +294,7 @@ class _ErrorEstimator:
     scores: AnyArray
     weight: AnyArray | None
     opinions: AnyArray | None
+    one_class: bool = False  # labels of one class in one random sample: the unlabelled rows lack them
 
     def estimate(
         self, prior: PriorEstimate, confidence: float, costs: tuple[float, float] = (1.0, 1.0)
@@ -294,12 +302,24 @@ class _ErrorEstimator:
         """The error rate or cost, and the same without the helper if there is one."""
         groups = [self.scores[rows] for rows in self.labels.groups]
         weights = None if self.weight is None else [self.weight[rows] for rows in self.labels.groups]
+        if self.one_class:
+            return self._of_one_sample(groups, weights, prior, confidence, costs), None
         alone = estimate_risk(groups, prior, confidence=confidence, weights=weights, costs=costs)
         if self.opinions is None:
             return alone, None
         samples = loss_samples(groups, weights=weights)
         opinions = take_opinions(self.opinions, self.labels.groups)
         return estimate_with_second_model(alone, samples, opinions, prior, "rate", costs), alone
+
+    def _of_one_sample(
+        self, groups: list[AnyArray], weights: Any, prior: PriorEstimate, confidence: float, costs: tuple[float, float]
+    ) -> RiskEstimate:
+        weight = np.ones(len(self.scores)) if self.weight is None else self.weight
+        sample = OneSample.of(self.labels.codes, weight, self.labels.counts)
+        if sample is None:
+            raise ValueError("The error of one labelled class needs labelled and unlabelled rows.")
+        samples = loss_samples(groups, weights=weights)
+        return one_sample_risk(population_of_sample(prior, sample), samples, as_loss("zero_one"), confidence, costs)
 
     def estimate_rows(self, priors: GroupPriors, rows: AnyArray, confidence: float) -> RiskEstimate:
         """The error rate among these rows."""
@@ -308,6 +328,7 @@ class _ErrorEstimator:
             self.scores[rows],
             None if self.weight is None else self.weight[rows],
             None if self.opinions is None else self.opinions[rows],
+            self.one_class,
         )
         return part.estimate(priors.of(rows), confidence)[0]
 
@@ -537,11 +558,12 @@ def _gather_batches(
     needed = list(dict.fromkeys([label, *columns]))
     counter, drawing, reading = LabelCounter(label), RowSampler(seed=0), Cells()
     kept, scores, seen, remarks = [], [], [], dict[str, None]()
+    found: NewRows | None = None
     for table, share in batches:
         for name in needed:
             table.refuse_absent(name)
         remarks |= dict.fromkeys(table.remarks)
-        reading = Cells(table.reading.missing, table.reading.decimal_comma or reading.decimal_comma)
+        reading = replace(table.reading, decimal_comma=table.reading.decimal_comma or reading.decimal_comma)
         groups = counter.add(table)
         if draw:
             drawing.add(table, table.source, groups)
@@ -550,12 +572,13 @@ def _gather_batches(
             predictions = model.predict(table)
             scores.append(predictions.scores)
             seen += [] if predictions.seen is None else [predictions.seen]
-            remarks |= dict.fromkeys(predictions.remarks)
+            assert predictions.cells is not None
+            found = predictions.cells if found is None else found + predictions.cells
         advance(share)
     fingerprint = batches.fingerprint()
     drawn = drawing.result(batches.source, fingerprint) if draw else None
     cells = pa.concat_tables(kept, promote_options="permissive")
-    note(remarks)
+    note([*remarks, *(() if found is None else found.remarks())])
     whole = Table(cells, batches.source, reading, fingerprint)
     scored, known = (np.concatenate(parts) if parts else None for parts in (scores, seen))
     return Gathered(whole, drawn, scored, known)

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._estimators.auto import LEARNERS, PNU, AutoPNU
+from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier, accept
+from pnulearn._estimators.learners import LEARNERS, PNU
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_moments import design_of, learn_from_moments, reading_design
 from pnulearn._learning.settings import Settings
@@ -36,6 +37,7 @@ from pnulearn.tables._model import FitRecord, Fitted, TableModel, hash_rows, ver
 from pnulearn.tables._notes import Advance, detail, note, progress
 from pnulearn.tables._options import MOST_UNLABELED, TableOptions
 from pnulearn.tables._plan import ColumnPlan, describe_columns, learn_plan
+from pnulearn.tables._prior import note_of_one_class
 from pnulearn.tables._provenance import (
     columns_without,
     find_origins,
@@ -70,6 +72,7 @@ def fit_model(data: Table | Batches, label: str, options: TableOptions, command:
             fitted = _fit_table(head, label, options)
     record = replace(fitted.model.record, command=command)
     note(remark for remark in record.remarks if remark not in head.remarks or head is not fitted.table)
+    record = replace(record, remarks=[str(remark) for remark in record.remarks])
     return replace(fitted, model=replace(fitted.model, record=record), sampling=options.sampling)
 
 
@@ -92,7 +95,10 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
     targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
     plan = _learn_plan(table, label, options)
     rows, remarks = _chosen_rows(targets, options)
-    X = plan.features(table)[0][rows]
+    if options.at_random is None:
+        note_of_one_class(options.sampling, decode_labels(targets.y, pos_label=targets.positive))
+    X, remarks_of_cells = plan.features(table)
+    X = X[rows]
     labels = decode_labels(targets.y[rows], pos_label=targets.positive)
     giveaways = find_leaks(plan, X, labels.codes)
     marked = None if options.at_random is None else read_marks(table, options.at_random, rows, labels.codes)
@@ -103,7 +109,10 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
         counts = np.bincount(labels.codes[marked & (labels.codes >= 0)], minlength=len(labels.classes))
         classifier.set_params(prior=PriorEstimate.of_counts(counts))
         marked = None
-    classifier.fit(X, labels, None if weight is None else weight[rows], at_random=marked)
+    weight = None if weight is None else weight[rows]
+    if options.sampling == "random" and len(labels.classes) == 2 and not labels.counts.all():
+        weight = _keep_labeled_share(labels.codes, weight, sum(value is None for value in targets.y))
+    classifier.fit(X, labels, weight, at_random=marked)
     record = FitRecord(
         table.source,
         table.fingerprint,
@@ -113,7 +122,7 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
         sum(int(table.column(column.name).missing.sum()) for column in plan.columns),
         time.perf_counter() - start,
         versions(),
-        remarks=[*table.remarks, *targets.remarks, *remarks],
+        remarks=[*table.remarks, *targets.remarks, *remarks, *remarks_of_cells],
         giveaways=giveaways,
         labeled_rows=_labeled_rows(X, labels.codes),
     )
@@ -134,7 +143,8 @@ def preview_columns(table: Table, label: str | None, options: TableOptions) -> l
         targets = read_targets(table, label, positive=options.pos_label, unlabeled=options.unlabeled)
         note(targets.remarks)
         codes = decode_labels(targets.y, pos_label=targets.positive).codes
-        note(map(str, leakage_concerns(find_leaks(plan, plan.features(table)[0], codes))))
+        X, remarks = plan.features(table)
+        note([*remarks, *map(str, leakage_concerns(find_leaks(plan, X, codes)))])
     return describe_columns(table, plan)
 
 
@@ -181,6 +191,18 @@ def _chosen_rows(targets: Targets, options: TableOptions) -> tuple[AnyArray, lis
     return np.sort(np.concatenate([np.flatnonzero(~missing), chosen])), [remark]
 
 
+def _keep_labeled_share(codes: AnyArray, weight: AnyArray | None, n_unlabeled: int) -> AnyArray | None:
+    """Weights with which the labelled rows are as large a share as in the table, if unlabelled ones were left out.
+
+    The share is the least prior of a table in which some rows of one class are labelled.
+    """
+    kept = int(np.sum(codes < 0))
+    if kept == n_unlabeled:
+        return weight
+    weight = np.ones(len(codes)) if weight is None else weight
+    return np.where(codes < 0, weight, weight * kept / n_unlabeled)
+
+
 def _counts(counts: dict[Any, int]) -> dict[str, int]:
     return {label_text(name): count for name, count in counts.items()}
 
@@ -201,6 +223,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
     drawn = survey.drawing.result(batches.source, batches.fingerprint())
     fair = drawn.fair
     plan = _learn_plan(fair.table, label, options, excerpt=fair.excerpt)
+    remarks_of_cells = plan.features(fair.table)[1]
     rows, sample = _row_sample(drawn, plan, labels)
     classifier.set_params(pos_label=labels.meaning.positive)
     settings = Settings.of(classifier.get_params(deep=False))
@@ -225,7 +248,7 @@ def _fit_batches(batches: Batches, label: str, options: TableOptions) -> Fitted:
         _count_missing(fair, plan),
         time.perf_counter() - start,
         versions(),
-        remarks=[*survey.remarks, *labels.meaning.remarks, *_sampling_remarks(fair, rows)],
+        remarks=[*survey.remarks, *labels.meaning.remarks, *_sampling_remarks(fair, rows), *remarks_of_cells],
         giveaways=find_leaks(plan, sample.X, sample.codes),
         labeled_rows=_labeled_rows(sample.X, sample.codes),
     )

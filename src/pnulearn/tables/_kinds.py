@@ -6,7 +6,7 @@ not, and turns the same column of any batch of rows into features. A new kind is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -18,9 +18,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from pnulearn._arrays import AnyArray
 from pnulearn._reader.columns import Column, Kind
 from pnulearn._reader.dates import Moments, read_dates
-from pnulearn._reader.errors import TableError
+from pnulearn._reader.errors import Caution, TableError
 from pnulearn._reader.table import Table
 from pnulearn._reader.words import NO, YES, fold
+from pnulearn.tables._new_rows import SHOWN, NewCells, Seen, in_unit, settle_mark, unit_of
 
 OFTEN_MISSING = 0.05
 FEWEST_MISSING = 5  # smallest number of filled and of empty cells for a flag
@@ -52,6 +53,10 @@ class UsedColumn(Protocol):
     def name(self) -> str: ...
 
     @property
+    def seen(self) -> Seen | None:
+        """What the column held at the fit."""
+
+    @property
     def feature_names(self) -> list[str]: ...
 
     @property
@@ -62,8 +67,8 @@ class UsedColumn(Protocol):
     def fit(cls, column: Column, scaling: str) -> UsedColumn:
         """Fit to all rows; raises `Unusable` if the column carries no information."""
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
-        """Features (rows, len(feature_names)) of some rows, and remarks about unknown cell values."""
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
+        """Features (rows, len(feature_names)) of some rows, and counts of their cells."""
 
 
 def often_missing(missing: AnyArray) -> bool:
@@ -79,14 +84,6 @@ def append_filled(features: AnyArray, missing: AnyArray, flagged: bool) -> AnyAr
     """Features (rows, n) of a column, with one more, 1 where its cell is filled, if the column is flagged."""
     features = features.reshape(len(missing), -1)
     return np.column_stack([features, ~missing]) if flagged else features
-
-
-def say_unknown(name: str, strange: list[str], what: str = "they are treated as missing") -> list[str]:
-    """A remark about cell values that were not in the training table."""
-    if not strange:
-        return []
-    shown = ", ".join(map(repr, strange[:3])) + (", ..." if len(strange) > 3 else "")
-    return [f"Column {name!r} has values that the training table did not have ({shown}); {what}."]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +154,9 @@ class NumberColumn:
     scale: Scale
     flagged: bool = False
     decimal: str = ""
+    unit: str = ""
+    is_mark_certain: bool = True
+    seen: Seen | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -164,19 +164,26 @@ class NumberColumn:
 
     @property
     def fate(self) -> str:
-        shape = "number with a long tail, by normal ranks" if self.scale.is_ranked else "number"
+        shape = (f"number in {self.unit}" if self.unit else "number") + (
+            " with a long tail, by normal ranks" if self.scale.is_ranked else ""
+        )
         return f"{shape}; missing cells get the median {self.scale.fill:.4g}" + (" and a flag" if self.flagged else "")
 
     @classmethod
     def fit(cls, column: Column, scaling: str) -> NumberColumn:
         _refuse_giant(column, float(np.median(column.data[~column.missing])))
-        scale = Scale.fit(column.data, scaling)
-        return cls(column.name, scale, often_missing(column.missing), column.decimal)
+        unit, decimal = unit_of(column), "" if column.doubtful else column.decimal
+        values, _ = in_unit(column, unit, None)
+        scale, flagged = Scale.fit(values, scaling), often_missing(column.missing)
+        return cls(column.name, scale, flagged, decimal, unit, not column.doubtful, Seen.of(values))
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
-        values = table.numbers(self.name, REMEDY, self.decimal).data
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
+        column = table.numbers(self.name, REMEDY, self.decimal)
+        column, doubts = settle_mark(table, column, REMEDY, self.seen, self.is_mark_certain)
+        values, remarks = in_unit(column, self.unit, self.seen)
         refuse_infinity(self.name, values, table)
-        return append_filled(self.scale.apply(values), np.isnan(values), self.flagged), []
+        features = append_filled(self.scale.apply(values), np.isnan(values), self.flagged)
+        return features, NewCells.of_numbers(values, self.seen, [*doubts, *remarks])
 
 
 def _refuse_giant(column: Column, center: float) -> None:
@@ -206,6 +213,7 @@ class FlagColumn:
     name: str
     scale: Scale
     flagged: bool = False
+    seen: Seen | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -221,11 +229,14 @@ class FlagColumn:
         fill = float(np.nanmean(values) > 0.5)
         filled = np.where(np.isnan(values), fill, values)
         scale = Scale(fill, float(filled.mean()), float(filled.std()) or 1.0) if scaling == "standard" else Scale(fill)
-        return cls(column.name, scale, often_missing(np.isnan(values)))
+        return cls(column.name, scale, often_missing(np.isnan(values)), Seen.of(values))
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
-        values, strange = read_flags(table.column(self.name))
-        return append_filled(self.scale.apply(values), np.isnan(values), self.flagged), say_unknown(self.name, strange)
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
+        column = table.column(self.name)
+        values, strange = read_flags(column)
+        features = append_filled(self.scale.apply(values), np.isnan(values), self.flagged)
+        n_missing, n_odd = int(column.missing.sum()), int(np.sum(np.isnan(values) & ~column.missing))
+        return features, NewCells(len(values), n_missing, n_unknown=n_odd, unknown=tuple(strange[:SHOWN]))
 
 
 def are_flags(levels: list[str]) -> bool:
@@ -256,6 +267,7 @@ class CategoryColumn:
     name: str
     categories: tuple[str, ...]
     has_other: bool = False
+    seen: Seen | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -270,14 +282,18 @@ class CategoryColumn:
     @classmethod
     def fit(cls, column: Column, scaling: str) -> CategoryColumn:
         frequent, n_rare = frequent_levels(column)
-        return cls(column.name, tuple(sorted(frequent)), n_rare > 0)
+        return cls(column.name, tuple(sorted(frequent)), n_rare > 0, _seen(column))
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
         """Parse cells as text even if all look like numbers, because the kind is that of the model."""
         column = table.column(self.name, "text")
         X = encode_levels(column, self.categories, self.has_other)
         strange = [] if self.has_other else sorted(set(column.levels) - set(self.categories))
-        return X, say_unknown(self.name, strange)
+        return X, NewCells.of_texts(column.data, column.levels, strange)
+
+
+def _seen(column: Column) -> Seen:
+    return Seen(len(column.data), int(column.missing.sum()))
 
 
 def frequent_levels(column: Column) -> tuple[list[str], int]:
@@ -311,6 +327,7 @@ class CodesColumn:
     name: str
     own: tuple[str, ...]
     n_shared: int = N_SHARED
+    seen: Seen | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -323,15 +340,16 @@ class CodesColumn:
     @classmethod
     def fit(cls, column: Column, scaling: str) -> CodesColumn:
         frequent, _ = frequent_levels(column)
-        return cls(column.name, tuple(frequent[:N_OWN]))
+        return cls(column.name, tuple(frequent[:N_OWN]), seen=_seen(column))
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
         column = table.column(self.name, "text")
         own = set(self.own)
         others = ([] if level in own else [level] for level in column.levels)
         hashed = FeatureHasher(self.n_shared, input_type="string").transform(others).toarray() if column.levels else []
         shared = np.vstack([np.reshape(hashed, (-1, self.n_shared)), np.zeros(self.n_shared)])[column.data]
-        return np.hstack([encode_levels(column, self.own, False), shared]), []
+        features = np.hstack([encode_levels(column, self.own, False), shared])
+        return features, NewCells.of_texts(column.data, column.levels)
 
 
 @dataclass(frozen=True)
@@ -344,6 +362,8 @@ class DateColumn:
     cycles: tuple[str, ...]
     day_first: bool | None = None
     flagged: bool = False
+    is_order_certain: bool = False
+    seen: Seen | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -367,9 +387,11 @@ class DateColumn:
         newest, oldest = float(np.nanmax(days)), float(np.nanmin(days))
         age = Scale.fit(newest - days, scaling) if found.has_date and newest > oldest else None
         cycles = tuple(cycle for cycle in CYCLES if _is_seen(cycle, days, found.has_date))
-        return cls(column.name, newest, age, cycles, found.day_first, often_missing(np.isnan(days)))
+        certain = found.day_first is not None and not found.doubtful
+        flagged = often_missing(np.isnan(days))
+        return cls(column.name, newest, age, cycles, found.day_first, flagged, certain, Seen.of(days))
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
         column = table.column(self.name, "text")
         found = read_dates(column.levels, self.day_first)
         days = _spread(column, found)
@@ -379,7 +401,30 @@ class DateColumn:
             features += [np.nan_to_num(np.cos(angle)), np.nan_to_num(np.sin(angle))]
         strange = [text for text, day in zip(column.levels, found.days, strict=True) if np.isnan(day)]
         X = np.column_stack(features) if features else np.empty((len(days), 0))
-        return append_filled(X, np.isnan(days), self.flagged), say_unknown(self.name, strange)
+        counts = NewCells.of_texts(column.data, column.levels, strange)
+        if self.seen is not None and found.has_date:
+            counts = replace(counts, n_far=_count_far(days, self.seen), lowest=np.nanmin(days, initial=np.inf))
+        return append_filled(X, np.isnan(days), self.flagged), replace(counts, remarks=self._doubts(found))
+
+    def _doubts(self, found: Moments) -> tuple[str, ...]:
+        """A warning if the order of day and month is a guess, or another one than at the fit."""
+        order = {True: "day/month", False: "month/day"}
+        if found.doubtful and not self.is_order_certain:
+            assert found.day_first is not None
+            said = f"Dates such as {found.doubtful!r} in column {self.name!r} do not show whether the day or the month"
+            return (
+                Caution(f"{said} comes first; they are read as {order[found.day_first]}. Write them as 2024-01-31."),
+            )
+        if found.day_first is not None and self.day_first not in (None, found.day_first):
+            said = f"Dates in column {self.name!r} are {order[found.day_first]} here and were read as"
+            return (Caution(f"{said} {order[self.day_first]} at the fit."),)
+        return ()
+
+
+def _count_far(days: AnyArray, seen: Seen) -> int:
+    """Number of dates that are farther from those of the fit than they are from each other, and than a year."""
+    margin = max(seen.high - seen.low, 366.0)
+    return int(np.sum((days < seen.low - margin) | (days > seen.high + margin)))
 
 
 def _spread(column: Column, found: Moments) -> AnyArray:
@@ -407,6 +452,7 @@ class TextColumn:
     components: AnyArray
     center: AnyArray
     size: float
+    seen: Seen | None = None
 
     @property
     def feature_names(self) -> list[str]:
@@ -433,13 +479,15 @@ class TextColumn:
         scores = weights @ components.T
         size = float(scores.std(axis=0).max()) or 1.0
         words = tuple(learner.get_feature_names_out().tolist())
-        return cls(column.name, words, learner.idf_, components, scores.mean(axis=0), size)
+        return cls(column.name, words, learner.idf_, components, scores.mean(axis=0), size, _seen(column))
 
-    def transform(self, table: Table) -> tuple[AnyArray, list[str]]:
+    def transform(self, table: Table) -> tuple[AnyArray, NewCells]:
         reader = TfidfVectorizer(vocabulary=list(self.words), **TFIDF)
         reader.idf_ = self.idf
-        weights = reader.transform(_texts(table.column(self.name, "text")))
-        return (weights @ self.components.T - self.center) / self.size, []
+        column = table.column(self.name, "text")
+        weights = reader.transform(_texts(column))
+        features = (weights @ self.components.T - self.center) / self.size
+        return features, NewCells.of_texts(column.data, column.levels)
 
 
 def _texts(column: Column) -> list[str]:
@@ -455,7 +503,7 @@ KINDS: dict[str, type[UsedColumn]] = {
     "text": TextColumn,
 }
 READ_AS: dict[str, Kind | None] = {"number": "number", "flag": None}  # all others read text
-TYPES = (*KINDS.values(), Scale)
+TYPES = (*KINDS.values(), Scale, Seen)
 
 
 def kind_of(column: UsedColumn) -> str:

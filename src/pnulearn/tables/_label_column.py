@@ -6,21 +6,23 @@ For a table in batches, the distinct cells are counted in a first pass and the r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
-from pnulearn._reader.columns import Cells, Column
-from pnulearn._reader.errors import TableError
+from pnulearn._reader.columns import MISSING, Cells, Column, is_text
+from pnulearn._reader.errors import Caution, TableError
 from pnulearn._reader.table import Table
 from pnulearn._reader.words import YES, affirmative, fold, refuse_marker
 
 MOST_CLASSES = 20
 LEAST_BLURRED = 2.0**53  # from here on, neighbouring whole numbers are the same float
+ONLY_EMPTY = ""  # the marker of unlabelled rows that leaves words such as "none" to be labels
 MOST_SPELLINGS = 500  # largest number of distinct cells of a label column
 
 
@@ -68,8 +70,14 @@ def read_targets(
 
     Spellings that differ in case or blanks are one label, the most frequent of them or the one in `known`.
     """
-    cells = label_cells(table.column(label))
-    found = read_meaning(label, Counter(cells), table.source, positive=positive, unlabeled=unlabeled, known=known)
+    words = _missing_words(table, label)
+    column = table.column(label)
+    if unlabeled == ONLY_EMPTY and words:
+        column = _with_words(table.reading).column(label, table.cells.column(label))
+    cells = label_cells(column)
+    found = read_meaning(
+        label, Counter(cells), table.source, positive=positive, unlabeled=unlabeled, known=known, words=words
+    )
     y = np.array([*map(found.label_of.get, cells), None], dtype=object)[:-1]
     return Targets(y, found.positive, found.counts, found.remarks, found.joined)
 
@@ -82,8 +90,13 @@ def read_meaning(
     positive: Any = None,
     unlabeled: Any = None,
     known: Sequence[Any] = (),
+    words: Mapping[str, int] = MappingProxyType({}),
 ) -> Meaning:
-    """The meaning of the distinct cells of a column, None among them if some are empty, and how many rows have each."""
+    """The meaning of the distinct cells of a column, None among them if some are empty, and how many rows have each.
+
+    `words` counts cells with words such as "none", which are among the empty ones.
+    """
+    words, unlabeled = ({}, None) if unlabeled == ONLY_EMPTY else (words, unlabeled)
     positive, unlabeled = (None if one is None else label_text(one) for one in (positive, unlabeled))
     filled = Counter({cell: count for cell, count in cells.items() if cell is not None})
     spelt, joined = _join_spellings(label, filled, known)
@@ -103,7 +116,50 @@ def read_meaning(
         chosen, said = _named_positive(label, positive, counts), []
     label_of = {cell: None if marker is not None and word == marker else word for cell, word in spelt.items()}
     ordered = dict(sorted(counts.items(), key=lambda item: str(item[0])))
-    return Meaning(label_of, chosen, ordered, joined + said, joined)
+    dropped = [] if None not in cells else _tell_words(label, words, counts, cells[None])
+    return Meaning(label_of, chosen, ordered, joined + dropped + said, joined)
+
+
+def _missing_words(table: Table, label: str) -> Counter[str]:
+    """Cells with words that usually mean "missing", and how many rows have each."""
+    import pyarrow.compute as pc
+
+    table.refuse_absent(label)
+    if not is_text(_plain_type(table, label)):
+        return Counter()
+    column = table.cells.column(label)
+    found = pc.value_counts(column.combine_chunks() if hasattr(column, "combine_chunks") else column).to_pylist()
+    counted = {entry["values"]: entry["counts"] for entry in found if entry["values"] is not None}
+    return _count_words(counted, table.reading)
+
+
+def _count_words(cells: Mapping[Any, int], reading: Cells) -> Counter[str]:
+    words: Counter[str] = Counter()
+    for cell, count in cells.items():
+        if isinstance(cell, str) and cell.strip() and cell.strip().lower() in set(MISSING) & set(reading.missing):
+            words[cell.strip()] += count
+    return words
+
+
+def _with_words(reading: Cells) -> Cells:
+    """The same without the words that usually mean "missing"."""
+    return replace(reading, missing=tuple(one for one in reading.missing if one == "" or one not in MISSING))
+
+
+def _tell_words(label: str, words: Mapping[str, int], counts: Mapping[Any, int], n_empty: int) -> list[str]:
+    """How many cells hold words that mean "unlabelled"; a warning where they may be a class.
+
+    They may be among other words, if other cells are really empty, or if it is "none" (none, mild, severe).
+    """
+    among_words = any(isinstance(value, str) for value in counts)
+    found: list[str] = []
+    for word, count in words.items():
+        said = f"{count} cells of column {label!r} say {word!r}, which is read as unlabelled."
+        if among_words and (n_empty > sum(words.values()) or fold(word) == "none"):
+            found.append(Caution(f'{said} If it is a class, pass unlabeled="": then only empty cells are unlabelled.'))
+        else:
+            found.append(said)
+    return found
 
 
 def _join_spellings(label: str, cells: Counter[Any], known: Sequence[Any]) -> tuple[dict[Any, Any], list[str]]:
@@ -238,7 +294,7 @@ class LabelCounter:
                 "for labels. Is it the right column?"
             )
         self._types.append(_plain_type(table, self.label))
-        self._reading = Cells(table.reading.missing, table.reading.decimal_comma or self._reading.decimal_comma)
+        self._reading = replace(table.reading, decimal_comma=table.reading.decimal_comma or self._reading.decimal_comma)
         numbers = {cell: number for number, cell in enumerate(self._counts)}
         return np.array([numbers.get(cell, -1) for cell in cells], dtype=int)[places]
 
@@ -246,6 +302,9 @@ class LabelCounter:
         """The meaning of the cells, by the same rules as for tables in memory; `known` are the classes of a model."""
         import pyarrow as pa
 
+        words = _count_words(self._counts, self._reading)
+        if unlabeled == ONLY_EMPTY:
+            self._reading = _with_words(self._reading)
         cells = [cell for cell in self._counts if cell is not None]
         kind = next((kind for kind in self._types if not pa.types.is_null(kind)), pa.null())
         column = Table(pa.table({self.label: pa.array(cells, kind)}), source, self._reading).column(self.label)
@@ -254,7 +313,9 @@ class LabelCounter:
         for cell, count in self._counts.items():
             counts[meant[cell]] += count
         names = () if known is None else known.tolist()
-        meaning = read_meaning(self.label, counts, source, positive=positive, unlabeled=unlabeled, known=names)
+        meaning = read_meaning(
+            self.label, counts, source, positive=positive, unlabeled=unlabeled, known=names, words=words
+        )
         labels = {cell: meaning.label_of.get(value) for cell, value in meant.items()}
         y = np.array([*(labels[cell] for cell in self._counts), None], dtype=object)[:-1]
         decoded = decode_labels(y, pos_label=None if known is not None else meaning.positive, classes=known)

@@ -23,6 +23,7 @@ from pnulearn._reader.table import Table
 from pnulearn.losses import as_loss
 from pnulearn.priors._sensitivity import Narrowing, after_random_labels
 from pnulearn.tables._label_column import label_text
+from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._plan import ColumnPlan
 
 KIND = "PNUTable"
@@ -81,21 +82,33 @@ class TableModel:
     label: str
     record: FitRecord
 
-    def predict(self, table: Any) -> Predictions:
+    def predict(self, table: Any, *, threshold: float | None = None) -> Predictions:
         """Labels, scores and probabilities for every row of a table with the same columns.
 
         Parameters
         ----------
         table : Table or data frame
                 As `read_table` returns it, a data frame, or any object with an Arrow stream.
+        threshold : float, optional
+                Smallest probability of the positive class for which it is predicted; 0.5 by default.
         """
         table = as_table(table)
-        X, remarks = self.plan.features(table)
+        X, found = self.plan.transform(table)
         scores = self.classifier.decision_function(X)
         places = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         probability = probabilities(scores, self.classifier.calibration_)
+        if threshold is not None:
+            self._refuse_threshold(threshold)
+            places = (probability[:, 1] >= threshold).astype(int)
         seen = np.isin(hash_rows(X), self.record.labeled_rows) if len(self.record.labeled_rows) else None
-        return Predictions(self.classifier.classes_[places], scores, probability, self.classes, remarks, seen)
+        labels = self.classifier.classes_[places]
+        return Predictions(labels, scores, probability, self.classes, found.remarks(), seen, found)
+
+    def _refuse_threshold(self, threshold: float) -> None:
+        if len(self.classes) != 2:
+            raise ValueError(f"A threshold or costs need two classes; the model has {len(self.classes)}.")
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold= is a probability between 0 and 1, got {threshold:g}.")
 
     def refuse_broken(self) -> None:
         """Raise an error if the plan has non-finite values or its features do not match the classifier."""
@@ -156,7 +169,8 @@ class TableModel:
 class Predictions:
     """Predictions for rows: `probability` has a column per class.
 
-    `seen` is true for rows with the features of a labelled row that the model was fitted to, None if that is not known.
+    `remarks` say how the cells differ from those of the fit. `seen` is true for rows with the features of a labelled
+    row that the model was fitted to, None if that is not known. `cells` counts cells, to be added up over batches.
     """
 
     labels: AnyArray
@@ -165,6 +179,7 @@ class Predictions:
     classes: list[str]
     remarks: list[str]
     seen: AnyArray | None = None
+    cells: NewRows | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
+from pnulearn._reader.errors import Caution
+
 Advance = Callable[[float], None]  # called with the completed share
 
 
@@ -42,9 +44,9 @@ LISTENER: ContextVar[Listener] = ContextVar("listener", default=Listener())  # n
 
 
 def note(messages: Iterable[str]) -> None:
-    """Send notes to the listener, one by one."""
+    """Send notes to the listener, one by one; those that are warnings as warnings."""
     for message in messages:
-        LISTENER.get().note(message)
+        (LISTENER.get().warn if isinstance(message, Caution) else LISTENER.get().note)(message)
 
 
 def detail(message: str) -> None:

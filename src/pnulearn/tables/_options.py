@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from pnulearn._reader.batches import Reading
+    from pnulearn._reader.columns import Reading
 
 Sampling = Literal["random", "by_class"]
 Learner = Literal["pnu", "forest", "boosting", "logistic", "svm", "auto"]
@@ -57,7 +57,9 @@ class TableOptions:
     )
     learner: Learner = option("pnu", "Learner. auto averages all of them, weighted by their held-out risk.")
     pos_label: Any = option(None, "Label of the positive class; by default yes, or the greater.", flag="--positive")
-    unlabeled: Any = option(None, "Value that marks unlabelled rows, besides empty cells.")
+    unlabeled: Any = option(
+        None, 'Value that marks unlabelled rows, besides empty cells; "" makes words such as none and NA labels.'
+    )
     at_random: str | None = option(
         None,
         "Column of yes and no: which rows were labelled at random. It is not a feature.",
@@ -109,6 +111,10 @@ class TableOptions:
         flag="--no-header",
         help="The first line holds values, not column names.",
     )
+    header_rows: int = option(1, "Number of lines that hold column names.", least=1)
+    decimal: Literal[".", ","] | None = option(
+        None, "Decimal mark of the numbers in text; recognised by default.", metavar=".|,"
+    )
     stream_above: float = option(
         STREAM_ABOVE,
         "Read larger CSV and Parquet files in batches: all rows, with bounded memory.",
@@ -120,9 +126,9 @@ class TableOptions:
     @property
     def reading(self) -> Reading:
         """Options for parsing the cells of files."""
-        from pnulearn._reader.batches import Reading
+        from pnulearn._reader.columns import Reading
 
-        return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header)
+        return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header, self.header_rows, self.decimal)
 
     @property
     def large(self) -> int:

@@ -28,6 +28,7 @@ from pnulearn.tables._kinds import (
     often_missing,
     refuse_infinity,
 )
+from pnulearn.tables._new_rows import NewCells, NewRows
 from pnulearn.tables._options import MOST_CATEGORIES, Scaling
 from pnulearn.tables._provenance import NAMED
 
@@ -74,17 +75,21 @@ class ColumnPlan:
         return used | {name: f"left out: {reason}" for name, reason in self.left_out.items()}
 
     def features(self, table: Table) -> tuple[AnyArray, list[str]]:
-        """An array (rows, features) and remarks about unknown cell values."""
+        """An array (rows, features) and remarks about cells that differ from those of the fit."""
+        X, found = self.transform(table)
+        return X, found.remarks()
+
+    def transform(self, table: Table) -> tuple[AnyArray, NewRows]:
+        """An array (rows, features) and counts of the cells, to be added up over batches."""
         self._refuse_other_columns(table)
-        remarks: list[str] = []
+        cells: dict[str, NewCells] = {}
         X = np.empty((table.n_rows, len(self.feature_names)))
         place = 0
         for column in self.columns:
-            part, notes = column.transform(table)
+            part, cells[column.name] = column.transform(table)
             X[:, place : place + part.shape[1]] = part
             place += part.shape[1]
-            remarks += notes
-        return X, remarks
+        return X, NewRows(cells, {column.name: column.seen for column in self.columns}, self.kinds)
 
     def _refuse_other_columns(self, table: Table) -> None:
         needed, names = [column.name for column in self.columns], set(table.names)
@@ -181,6 +186,7 @@ def _refuse_stray_cells(column: Column, table: Table) -> None:
             f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} cells, first {cell!r} in "
             f"row {stray[0] + 1}. If that means missing, pass missing=[{cell!r}]; otherwise correct it or pass drop="
             f"[{column.name!r}]."
+            + (" If the table has two lines of names, pass header_rows=2." if stray.tolist() == [0] else "")
         )
 
 

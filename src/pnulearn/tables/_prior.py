@@ -26,11 +26,13 @@ def estimate_table_prior(table: Table, label: str, labels: Labels, options: Tabl
     options.refuse_contradictions()
     said = options.sampling is not None or options.at_random is not None
     origins = find_origins(table, label, options.at_random, options.weights, options.drop, said=said)
+    if not said:
+        note_of_one_class(None, labels)
     note([origins.remark] if origins.remark else [])
     drawn = "by_class" if origins.at_random is not None else options.sampling
     counted = labels.counts if drawn == "random" else None
     if origins.at_random is not None:
-        counted = _random_counts(table, origins.at_random, labels)
+        counted = _random_counts(table, origins.at_random, labels) if labels.counts.all() else None
     drop = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
     weight = read_weights(table, origins.weights)
     estimate = _estimate(table, label, labels, drop, options.prior, options.kinds, counted=counted, weight=weight)
@@ -52,13 +54,14 @@ def settle_prior(
     drop: Sequence[str],
     kinds: Mapping[str, str] | None = None,
     excerpt: Excerpt | None = None,
+    counted: AnyArray | None = None,
 ) -> PriorEstimate:
     """The given prior, or an estimate from the other columns, with a note."""
     for name in drop:
         table.refuse_absent(name)
     if prior is not None and not isinstance(prior, str):
         return read_prior(prior, labels.classes)
-    estimate = _estimate(table, label, labels, drop, prior, kinds, excerpt=excerpt)
+    estimate = _estimate(table, label, labels, drop, prior, kinds, excerpt=excerpt, counted=counted)
     note(
         [
             f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} "
@@ -71,6 +74,20 @@ def settle_prior(
 def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
     """The prior from rows that a column marks as labelled at random only."""
     return PriorEstimate.of_counts(_random_counts(table, at_random, labels))
+
+
+def note_of_one_class(sampling: str | None, labels: Labels) -> None:
+    """Ask how labels of one class were drawn, if that was not said."""
+    if sampling is not None or len(labels.classes) > 2 or labels.counts.all() or not labels.n_unlabeled:
+        return
+    seen = str(labels.classes[int(np.argmax(labels.counts))])
+    note(
+        [
+            f"All labelled rows are {seen!r}. The unlabelled rows are taken for a sample of the population that was "
+            f"drawn apart from them. If they are the rest of one table, in which some {seen!r} rows are marked, pass "
+            'sampling="random".'
+        ]
+    )
 
 
 def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:

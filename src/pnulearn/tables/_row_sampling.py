@@ -5,7 +5,7 @@ The key is a hash of the file's name and the row's position, so the sample does 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class RowSampler:
     def add(self, table: Table, name: str, groups: AnyArray) -> None:
         """Add the rows of a batch of the file `name`, with the group of each."""
         self._most = max(1, min(MOST_ROWS, MOST_CELLS // max(1, len(table.names))))
-        self._reading = Cells(table.reading.missing, table.reading.decimal_comma or self._reading.decimal_comma)
+        self._reading = replace(table.reading, decimal_comma=table.reading.decimal_comma or self._reading.decimal_comma)
         keys = position_keys(name, self._seed, table.start, table.n_rows)
         last = np.array([self._last_of.get(int(group), EVERY_KEY) for group in np.unique(groups)], dtype=np.uint64)
         rows = np.flatnonzero(keys <= np.maximum(self._last, last[np.unique(groups, return_inverse=True)[1]]))

@@ -21,7 +21,7 @@ from pnulearn import (
     estimate_prior,
     make_pnu_scorer,
 )
-from pnulearn.advice import advise_for
+from pnulearn.advice import advise_for, check_scar
 from pnulearn.labeling import Labeler
 from pnulearn.metrics import (
     compare,
@@ -76,6 +76,7 @@ LEARN: dict[str, Callable[[Any, Any], Any]] = {
     "fit_linear": lambda rows, y: PNUClassifier("pnu", kernel="linear", **QUICK).fit(rows, y).coef_,
     "fit_logistic": lambda rows, y: quick(loss="logistic").fit(rows, y).coef_,
     "Labeler": _next_row,
+    "check_scar": lambda rows, y: check_scar(rows, y, prior=0.4).p_value,
     **{name: lambda rows, y, one=one: clone(one).fit(rows, y).decision_function(X) for name, one in OTHERS.items()},
     "partial_fit": lambda rows, y: quick().partial_fit(rows, y, classes=[0, 1]).decision_function(X),
     "fit_files": lambda rows, y: fit_files(quick(), (rows, y), dtype="float64").coef_,

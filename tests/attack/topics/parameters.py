@@ -23,6 +23,7 @@ from pnulearn import (
     PriorAdjusted,
     advise,
     advise_for,
+    check_scar,
     estimate_prior,
     make_pnu_scorer,
     priors,
@@ -133,6 +134,7 @@ JUDGES: dict[str, Callable[..., Any]] = {
     "compare": lambda **given: compare(model(), model(), X, Y, **({"prior": 0.4} | given)).first.value,
     "advise_for": lambda **given: advise_for(model(), X, Y, **({"prior": 0.4} | given)).variance_ratio,
     "scorer": lambda **given: make_pnu_scorer(**({"prior": 0.4} | given))(model(), X, Y),
+    "check_scar": lambda **given: check_scar(X, Y, **({"prior": 0.4} | given)).p_value,
 }
 ADVISE: dict[str, Callable[..., Any]] = {
     "advise": lambda **given: advise(**(COUNTS | {"prior": 0.4} | given)).variance_ratio,

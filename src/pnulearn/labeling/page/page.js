@@ -99,6 +99,8 @@ function showStanding(now) {
   at("error").textContent = error
     ? `${now.model ? "The model errs" : "Always answering with the most frequent class errs"} on about ${percent(error.value)} of all rows: between ${percent(error.low)} and ${percent(error.high)}, with ${sure} confidence, however often you look.`
     : now.judging ? "No estimate yet." : "No row is drawn at random, so the error cannot be estimated.";
+  at("meaning").textContent = now.meaning;
+  at("meaning").parentElement.hidden = !now.meaning;
   at("chart").replaceChildren(drawCurve(now.history, now.goal));
   at("legend").hidden = now.history.every(point => point[0] < 5);
   at("goal-legend").hidden = !at("chart").querySelector(".goal");

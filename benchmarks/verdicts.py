@@ -1,0 +1,161 @@
+"""What `pnulearn fit` says of a model, compared with the truth, on many tables with labels redrawn.
+
+    python benchmarks/verdicts.py [--tables FOLDER] [--draws 50] [--minutes 5] writes results/verdicts.md
+
+Labels are drawn by class, in another ratio than the table's, or at random. All other rows are unlabelled, and the
+truth is the model's error on them. Every fit is appended to results/rows/verdicts.jsonl with what its verdict depends
+on; a second run continues where the first stopped, and --draws 0 only judges the stored fits again, by the rules at
+hand. `--tables` names a folder with seven public tables (adult.csv, airbnb.csv, credit.xls, hotel.csv, hr.xlsx,
+telco.csv, titanic.csv).
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import time
+import warnings
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+
+from experiments.messy_tables import make_customers
+from pnulearn import TableClassifier
+
+RESULTS = Path(__file__).parents[1] / "results"
+ROWS = RESULTS / "rows" / "verdicts.jsonl"
+N_ROWS = 1_000  # rows of a table in a draw
+N_LABELS = (40, 100, 200)  # in turn
+RATIOS = (0.5, 0.3, 0.7)  # share of positives among labels that are drawn by class, in turn
+WAYS = ("by class", "at random")
+
+
+def read_public(folder: Path) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+    """Seven public tables: columns, and whether a row is positive."""
+    adult, airbnb, hotel, telco, titanic = (
+        pd.read_csv(folder / f"{name}.csv") for name in ("adult", "airbnb", "hotel", "telco", "titanic")
+    )
+    credit, hr = pd.read_excel(folder / "credit.xls", header=1), pd.read_excel(folder / "hr.xlsx")
+    found = {
+        "adult": (adult, "class", adult["class"].str.strip().eq(">50K")),
+        "airbnb": (airbnb, "price", airbnb["price"] > 200),
+        "credit": (credit, credit.columns[-1], credit.iloc[:, -1].eq(1)),
+        "hotel": (hotel, "is_canceled", hotel["is_canceled"].eq(1)),
+        "hr": (hr, "Attrition", hr["Attrition"].isin(["Yes", 1])),
+        "telco": (telco, "Churn", telco["Churn"].eq("Yes")),
+        "titanic": (titanic, "Survived", titanic["Survived"].eq(1)),
+    }
+    return {name: (table.drop(columns=label), truth) for name, (table, label, truth) in found.items()}
+
+
+def make_tables() -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+    """Tables that need no download: two of scikit-learn and four generated ones, the last without any information."""
+    cancer, digits = load_breast_cancer(as_frame=True), load_digits()
+    customers = make_customers(6_000, np.random.default_rng(0))
+    tables = {
+        "cancer": (cancer.data, cancer.target.eq(0)),
+        "digits": (_frame(digits.data), pd.Series(digits.target % 2 == 1)),
+        "customers": (pd.DataFrame(customers.clean), pd.Series(customers.truth)),
+    }
+    for name, share, separation in (("rare", 0.06, 1.0), ("hard", 0.35, 0.4), ("noise", 0.4, 0.0)):
+        X, y = make_classification(
+            6_000,
+            12,
+            n_informative=4,
+            n_redundant=2,
+            weights=[1 - share],
+            class_sep=max(separation, 0.1),
+            flip_y=0.0,
+            random_state=3,
+        )
+        if not separation:
+            X = np.random.default_rng(4).normal(size=X.shape)
+        tables[name] = _frame(X), pd.Series(y == 1)
+    return tables
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
+
+
+def one_fit(table: pd.DataFrame, truth: pd.Series, name: str, way: str, draw: int) -> dict[str, Any]:
+    rng = np.random.default_rng([draw, zlib.crc32(f"{name} {way}".encode())])
+    rows = rng.permutation(len(table))[:N_ROWS]
+    table, positive = table.iloc[rows].reset_index(drop=True), truth.to_numpy()[rows]
+    n_labels, ratio = N_LABELS[draw % len(N_LABELS)], RATIOS[draw // len(N_LABELS) % len(RATIOS)]
+    if way == "by class":
+        groups, sizes = (
+            (np.flatnonzero(positive), np.flatnonzero(~positive)),
+            (n_labels * ratio, n_labels * (1 - ratio)),
+        )
+        chosen = np.concatenate(
+            [group[: min(round(n), len(group) // 2)] for group, n in zip(groups, sizes, strict=True)]
+        )
+    else:
+        chosen = np.arange(n_labels)
+    known = np.isin(np.arange(len(table)), chosen)
+    label = pd.Series(np.where(positive, "yes", "no"), name="the label").where(known)
+    row = {"table": name, "way": way, "draw": draw, "n_labels": int(known.sum())}
+    if label.nunique() < 2:
+        return row | {"failed": "one class only"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = TableClassifier(sampling="random" if way == "at random" else None).fit(table, label)
+    called = model.predict(table)[~known] == "yes"
+    right = positive[~known]
+    classifier = model.model_.classifier
+    prior, risk = classifier.prior_estimate_, classifier.risk_
+    return row | {
+        "truth": {
+            "error": float(np.mean(called != right)),
+            "share": float(right.mean()),
+            "called": float(called.mean()),
+            "precision": float(right[called].mean()) if called.any() else None,
+            "recall": float(called[right].mean()),
+        },
+        "decisions": np.round(classifier.decisions_, 3).tolist(),
+        "risk": [risk.value, risk.stderr, risk.low, risk.high],
+        "prior": [prior.value, prior.method, None if prior.mass is None else _packed(prior.mass)],
+        "doubt": classifier.prior_doubt_,
+        "giveaways": model.model_.record.giveaways,
+    }
+
+
+def _packed(mass: np.ndarray) -> str:
+    """A distribution over the grid, rounded to millionths, as short text."""
+    return base64.b64encode(zlib.compress(np.round(mass * 1e6).astype("<u4").tobytes(), 9)).decode()
+
+
+def run(tables: dict[str, tuple[pd.DataFrame, pd.Series]], draws: int, minutes: float) -> bool:
+    """Whether all fits are done."""
+    done = {(row["table"], row["way"], row["draw"]) for row in read_rows()}
+    end = time.monotonic() + 60 * minutes
+    with open(ROWS, "a", encoding="utf-8") as out:
+        for draw in range(draws):
+            for name, (table, truth) in tables.items():
+                for way in WAYS:
+                    if (name, way, draw) in done:
+                        continue
+                    if time.monotonic() > end:
+                        return False
+                    print(json.dumps(one_fit(table, truth, name, way, draw)), file=out, flush=True)
+    return True
+
+
+def read_rows() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=Path, help="folder with the seven public tables")
+    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after this time")
+    asked = parser.parse_args()
+    finished = run((read_public(asked.tables) if asked.tables else {}) | make_tables(), asked.draws, asked.minutes)
+    print("done" if finished else "more to do")
