@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import pairwise_distances, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from pnulearn import PNUClassifier, check_scar, estimate_prior, pnu_risk
+from pnulearn import AutoPNU, PNUClassifier, check_scar, estimate_prior, pnu_risk
 from pnulearn.priors._resolve import prior_estimator
 
 ROWS = Path(__file__).parents[1] / "results" / "rows"
@@ -289,7 +289,11 @@ def model_methods() -> dict[str, Callable[[Any, Any, Any], Any]]:
 
         return fit
 
+    def auto(X: Any, y: Any, prior: Any) -> Any:
+        return AutoPNU(prior=prior, unlabeled=0, random_state=0).fit(X, y).decision_function(X)
+
     found: dict[str, Callable[[Any, Any, Any], Any]] = {"PNUClassifier": pnu("given"), 'columns="both"': pnu("both")}
+    found["AutoPNU"] = auto
     try:
         from pulearn import BaggingPuClassifier, ElkanotoPuClassifier
 
@@ -314,7 +318,8 @@ def model_methods() -> dict[str, Callable[[Any, Any, Any], Any]]:
 
         def upu(X: Any, y: Any, prior: Any) -> Any:
             share = estimated(X, y) if prior is None else prior
-            return UPUClassifier(share, basis="rbf", random_state=0).fit(X, y).decision_function(X)
+            width = float(np.median(pairwise_distances(X[:300])))
+            return UPUClassifier(share, basis="rbf", kernel_width=width, random_state=0).fit(X, y).decision_function(X)
 
         found["pu-toolbox uPU"] = upu
     except ImportError:

@@ -195,8 +195,8 @@ class TestMetrics:
         score[wrong] = -5.0
         found = metrics.suspicious_rows(y, score, prior=0.3, **RANDOM)
         assert set(found.rows[:3].tolist()) == set(wrong.tolist())
-        assert (found.doubt >= 0).all()
-        assert (found.doubt <= 1).all()
+        assert (found.disagreement >= 0).all()
+        assert (found.disagreement <= 1).all()
         assert set(found.rows.tolist()) == set(np.flatnonzero(y == 1).tolist())
 
     def test_without_a_prior_the_interval_is_wide(self):

@@ -21,6 +21,8 @@ from pnulearn._files.archive import dump_archive, read_archive, write_archive
 from pnulearn._files.outputs import STATISTICS, Output, check_outputs
 from pnulearn._files.refusals import ModelFileError, refuse_damage
 from pnulearn._kernels.basis import Basis, Kernel
+from pnulearn._kernels.centers import ViewsBasis
+from pnulearn._kernels.ranks import NormalRanks
 from pnulearn._kernels.registry import KERNELS
 from pnulearn._machine import free_memory
 from pnulearn._problem.inputs import refuse_strange
@@ -124,7 +126,7 @@ class Design:
 
     columns: tuple[str, ...] | None
     classes: AnyArray
-    basis: Kernel
+    basis: Kernel | ViewsBasis
     n_folds: int = 5
     seed: int = 0
     dtype: str = "float32"
@@ -400,7 +402,7 @@ def _refuse_if_too_large(shape: tuple[int, ...], basis: Basis) -> None:
 # Statistics that can be collected on different machines and added up.
 
 KIND = "PNUStatistics"
-TYPES: tuple[type, ...] = (Design, *KERNELS.values())
+TYPES: tuple[type, ...] = (Design, *KERNELS.values(), ViewsBasis, NormalRanks)
 
 
 @dataclass(frozen=True, eq=False)

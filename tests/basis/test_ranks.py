@@ -1,6 +1,7 @@
 """Columns as normal ranks: the formula, what it does not depend on, and models that read them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
@@ -11,6 +12,8 @@ import pnulearn
 from pnulearn import PNUClassifier
 from pnulearn._kernels.ranks import MOST_KNOTS, NormalRanks
 from pnulearn._kernels.registry import KERNELS
+from pnulearn._solvers.moments import Moments
+from pnulearn.streaming import PNUStatistics
 
 RNG = np.random.default_rng(0)
 AROUND_CENTERS = [name for name, kernel in KERNELS.items() if kernel.has_bandwidth]
@@ -151,13 +154,54 @@ def test_what_cannot_be_ranked_is_refused_with_what_can_be_done(parameters, mess
         PNUClassifier(**parameters).fit(X, Y)
 
 
-def test_one_pass_asks_for_columns_as_given():
-    model = PNUClassifier(columns="both")
-    with pytest.raises(ValueError, match=r"columns='both' needs all rows at once.*columns='given'"):
-        pnulearn.streaming.fit_files(model, (X, Y))
-    with pytest.raises(AttributeError) as error:
-        _ = model.partial_fit
-    assert "columns='both' needs all rows at once" in str(error.value.__cause__)
+def test_batches_learn_from_ranks_as_from_rows_that_were_ranked_before():
+    """Ranks are those of the first batch, which also fixes the centres."""
+    ranks, settings = NormalRanks.learn(X[:120], np.ones(120)), QUICK | {"bandwidth": [1.0, 3.0]}
+    model = PNUClassifier(columns="ranks", centers=X[:20], **settings)
+    ranked = PNUClassifier(columns="given", centers=ranks.apply(X[:20]), **settings)
+    for rows in (slice(0, 120), slice(120, 200)):
+        model.partial_fit(X[rows], Y[rows], classes=[0, 1])
+        ranked.partial_fit(ranks.apply(X[rows]), Y[rows], classes=[0, 1])
+    assert_allclose(model.decision_function(X), ranked.decision_function(ranks.apply(X)), atol=1e-6)
+    assert_allclose(model.rank_values_, ranks.values)
+    assert_allclose(model.search_.squared, ranked.search_.squared, atol=1e-6)
+
+
+def test_one_pass_over_parts_equals_the_model_in_memory(tmp_path):
+    model = PNUClassifier(columns="both", centers=X[:20], **QUICK)
+    passed = pnulearn.streaming.fit_files(clone(model), (X, Y))
+    assert passed.search_.columns == clone(model).fit(X, Y).search_.columns
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=Y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    from_file = pnulearn.streaming.fit_files(clone(model), tmp_path / "rows.parquet", target="y")
+    rows = pd.DataFrame(X, columns=list("abcd"))
+    assert np.mean((from_file.decision_function(rows) > 0) == (passed.decision_function(X) > 0)) > 0.97
+    design = pnulearn.streaming.make_design(model, X, Y)
+    assert design.dtype == "float64"
+    first = PNUStatistics.of(design, X[:90], Y[:90], name="a")
+    second = PNUStatistics.of(design, X[90:], Y[90:], name="b")
+    PNUStatistics.save(first + second, tmp_path / "sums.pnu")
+    again = PNUStatistics.load(tmp_path / "sums.pnu")
+    assert again.design.fingerprint == design.fingerprint
+    assert_array_equal(again.sums, (first + second).sums)
+    other = pnulearn.streaming.make_design(clone(model).set_params(columns="ranks"), X, Y)
+    assert other.fingerprint != design.fingerprint
+
+
+@pytest.mark.parametrize("kernel", AROUND_CENTERS)
+def test_sums_of_ranks_are_the_moments_of_every_fold_and_group(kernel):
+    model = PNUClassifier(kernel=kernel, columns="both", centers=X[:9], bandwidth=[0.7, 2.0], **QUICK)
+    design = pnulearn.streaming.make_design(model, X + 50, np.where(np.arange(200) < 40, TRUTH, np.nan))
+    statistics = PNUStatistics.of(design, X + 50, Y, name="here")
+    folds, prepared = design.folds("here", 0, 200), design.basis.prepare(X + 50)
+    assert len(design.basis.bandwidths) == 4
+    for group, members in enumerate([Y == 0, Y == 1, np.isnan(Y)]):
+        for bandwidth in range(4):
+            rows = design.basis.features(prepared, bandwidth)
+            wanted = Moments.of(rows[members & (folds == 1)])
+            found = statistics.moments(group, bandwidth, 1)
+            assert found.weight == wanted.weight
+            assert_allclose(found.outer, wanted.outer, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(wanted.outer).max()))
 
 
 def test_the_notebook_says_which_columns_won():

@@ -167,6 +167,16 @@ def test_labels_of_one_class_average_pnu_and_bagged_trees(labeled, tmp_path):
         AutoPNU(("forest", "svm"), prior=0.3).fit(X, one)
 
 
+def test_one_sample_with_positives_alone_is_cut_at_the_share_among_all_rows():
+    rng = np.random.default_rng(2)
+    truth = (np.arange(300) % 10 < 4).astype(int)
+    rows, y = rng.normal(size=(300, 3)) + 1.5 * truth[:, None], np.where((np.arange(300) < 150) & (truth == 1), 1, 0)
+    model = AutoPNU(pnu=QUICK, prior=0.4, unlabeled=0, sampling="random", random_state=0).fit(rows, y)
+    trees = next(place for place, member in enumerate(model.members_) if member.name == "bagging")
+    assert np.mean(model.member_scores_[trees][0] > 0) == pytest.approx(0.4, abs=0.01)  # of all rows, not of U
+    assert np.mean(model.predict(rows) != truth) < 0.15
+
+
 def test_bagged_trees_score_rows_by_trees_that_have_not_seen_their_group():
     y, groups = (np.arange(120) < 30).astype(int), np.arange(120) // 2
     trees = BaggedTrees(40, random_state=1).fit(X[:120], y, np.ones(120), groups)
@@ -300,7 +310,9 @@ def test_without_skops_it_is_said_what_to_install(auto, tmp_path, monkeypatch):
         (("tree",), "learners must be 'pnu', 'forest', .* got 'tree'"),
         ((), "learners is empty"),
         (("pnu", "pnu"), "'pnu' is there twice"),
-        ((GaussianNB,), "a learner must be a scikit-learn classifier"),
+        ((GaussianNB,), "learners must be .*, or scikit-learn classifiers; got <class"),
+        (None, "or scikit-learn classifiers; got None"),
+        ((("pnu", 3),), "or scikit-learn classifiers; got 3"),
     ],
 )
 def test_unknown_learners_are_refused_by_name(learners, message):

@@ -7,8 +7,6 @@ from scipy.special import ndtri
 from scipy.stats import binom, norm
 
 from pnulearn._intervals.closed_forms import (
-    auc_interval,
-    auc_stderr,
     borrowed_variance,
     cluster_design_effect,
     delong_covariance,
@@ -16,7 +14,6 @@ from pnulearn._intervals.closed_forms import (
     effective_jeffreys_interval,
     effective_size,
     jeffreys_distances,
-    logit_interval,
     mixture_z,
     mover,
     power_of_z_test,
@@ -57,17 +54,6 @@ def binomial_cover(interval, n, shares):
         low, high = interval(count)
         held += binom.pmf(count, n, shares) * ((low <= shares) & (shares <= high))
     return held
-
-
-@pytest.mark.parametrize("n", [50, 200])
-def test_logit_intervals_cover_on_average_over_shares(n):
-    def interval(count):
-        p = float(np.clip(count / n, 0.5 / n, 1 - 0.5 / n))
-        return logit_interval(p, float(np.sqrt(p * (1 - p) / n)), 0.95)
-
-    held = binomial_cover(interval, n, np.linspace(0.1, 0.9, 400))
-    assert 0.94 < held.mean() < 0.96
-    assert held.min() > 0.91
 
 
 @pytest.mark.parametrize("n", [10, 30, 100])
@@ -214,30 +200,6 @@ def test_the_design_effect_of_clusters_gives_intervals_that_cover():
 
     assert 0.93 < cover(lambda x: interval(x, True), 0.325, draw) < 0.97
     assert cover(lambda x: interval(x, False), 0.325, draw) < 0.85
-
-
-@pytest.mark.parametrize(("sizes", "mix"), [((40, 40, 0), 0.0), ((40, 40, 300), 0.5), ((40, 40, 300), -0.5)])
-def test_intervals_of_the_auc_cover(sizes, mix):
-    """Normal scores with an AUC of .8; near 1 the interval is known to be too pessimistic."""
-    gap, prior = 2**0.5 * float(ndtri(0.8)), 0.4
-    pu, nu = max(mix, 0.0), max(-mix, 0.0)
-    weights = np.array([1 - pu - nu, pu / (1 - prior), nu / prior])
-    constant = -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
-
-    def interval(p, n, u):
-        wins = [
-            np.column_stack([count_beaten(p, n), count_beaten(p, u), 0 * p]),
-            np.column_stack([1 - count_beaten(n, p), 0 * n, 1 - count_beaten(n, u)]),
-            np.column_stack([0 * u, 1 - count_beaten(u, p), count_beaten(u, n)]),
-        ]
-        shares = np.array([wins[0][:, 0].mean(), wins[0][:, 1].mean(), wins[1][:, 2].mean()])
-        return auc_interval(weights @ shares + constant, auc_stderr(weights, wins), 80, 0.95)
-
-    def draw(rng):
-        center = gap * (rng.random(sizes[2]) < prior)
-        return rng.normal(gap, 1, sizes[0]), rng.normal(0, 1, sizes[1]), rng.normal(center, 1)
-
-    assert 0.93 < cover(interval, 0.8, draw, 1000) < 0.975
 
 
 def test_delongs_variance_is_that_of_the_auc_over_samples():

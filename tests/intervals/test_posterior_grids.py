@@ -24,7 +24,7 @@ from pnulearn._intervals.posterior_grids import (
     temper_mass,
     weighted_interval,
 )
-from pnulearn.metrics._risk import estimate_risk
+from pnulearn.metrics._risk import estimate_risk, unclipped_risk
 from pnulearn.priors import PriorEstimate
 
 SHARE, SIZE = np.array([0.2, 0.25, 0.41]), np.array([20.0, 24.0, 200.0])
@@ -126,7 +126,8 @@ def test_an_estimate_under_an_unknown_prior_lies_within_its_interval():
     """Labels without an error, a prior around .4 and three tenths of U called positive: PU alone says -0.1."""
     y = np.repeat([1.0, 0.0, np.nan], [10, 10, 100])
     score = np.concatenate([np.ones(10), -np.ones(10), np.repeat([1.0, -1.0], [30, 70])])
-    assert estimate_risk([score[y == 1], score[y == 0], score[np.isnan(y)]], 0.4, mix=1.0).value == pytest.approx(-0.1)
+    groups = [score[y == 1], score[y == 0], score[np.isnan(y)]]
+    assert unclipped_risk(groups, 0.4, 1.0, "zero_one") == pytest.approx(-0.1)
     found = pnu_risk(y, score, prior=(0.3, 0.5), mix=1.0)
     assert found.low <= found.value <= found.high
     assert found.value >= 0

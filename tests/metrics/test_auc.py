@@ -42,13 +42,13 @@ def test_other_mixes_are_the_pair_risks_by_brute_force(mix):
     assert_allclose(pnu_auc(y, score, prior=PRIOR, mix=mix).value, expected)
 
 
-@pytest.mark.parametrize("mix", [-1, 0, "optimal", 1])
+@pytest.mark.parametrize("mix", [-0.4, 0, "optimal", 0.7])  # values of larger mixes are often clipped to 1
 def test_estimates_are_unbiased_with_honest_errors_and_intervals(mix):
-    estimates = [pnu_auc(*draw(25, 25, 150, seed), prior=PRIOR, mix=mix) for seed in range(400)]
+    estimates = [pnu_auc(*draw(25, 25, 150, seed), prior=PRIOR, mix=mix) for seed in range(200)]
     values = np.array([e.value for e in estimates])
-    assert abs(values.mean() - TRUE_AUC) < (3 / np.sqrt(400) + 0.1 * (mix == "optimal")) * values.std()
-    assert_allclose(np.sqrt(np.mean([e.stderr**2 for e in estimates])), values.std(), rtol=0.1)
-    assert 0.92 < np.mean([e.low <= TRUE_AUC <= e.high for e in estimates]) <= 1
+    assert abs(values.mean() - TRUE_AUC) < (3 / np.sqrt(200) + 0.1 * (mix == "optimal")) * values.std()
+    assert_allclose(np.sqrt(np.mean([e.stderr**2 for e in estimates])), values.std(), rtol=0.15)
+    assert 0.91 < np.mean([e.low <= TRUE_AUC <= e.high for e in estimates]) <= 1
 
 
 def test_the_optimal_mix_has_the_least_standard_error():
@@ -89,3 +89,22 @@ def test_who_does_not_know_the_prior_trusts_unlabelled_rows_less():
     assert abs(chosen.mix) < abs(pnu_auc(y, score, prior=PRIOR).mix)
     others = [pnu_auc(y, score, prior=vague, mix=mix).stderr for mix in np.linspace(-1, 1, 81)]
     assert chosen.stderr == pytest.approx(min(others), rel=0.02)
+
+
+def test_values_and_ends_lie_between_zero_and_one():
+    """Mixes near ±1 and few labels, where the unbiased estimate often exceeds 1."""
+    for seed in range(10):
+        for mix in (-1, 1, "optimal"):
+            found = pnu_auc(*draw(5, 5, 40, seed), prior=PRIOR, mix=mix)
+            assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+@pytest.mark.parametrize("prior", [0.3, (0.2, 0.4)])
+def test_an_end_is_one_where_the_labels_are_ranked_perfectly(prior):
+    y = np.repeat([1.0, 0.0, np.nan], [10, 10, 100])
+    score = np.concatenate([np.arange(10) + 5.0, np.arange(10) - 10.0, np.random.default_rng(0).normal(size=100)])
+    found, turned = (pnu_auc(y, sign * score, prior=prior) for sign in (1, -1))
+    assert found.high == 1
+    assert found.low < 0.95
+    assert turned.low == 0
+    assert turned.high > 0.02

@@ -88,7 +88,7 @@ def test_flipped_labels_are_found_first():
     model = PNUClassifier(prior=0.4, random_state=0).fit(X, noisy)
     found = suspicious_rows(noisy, model.validation_scores_, prior=0.4)
     assert len(set(found.rows[:6]) & set(labeled)) >= 3
-    assert (np.diff(found.doubt) <= 0).all()
+    assert (np.diff(found.disagreement) <= 0).all()
     assert str(found).startswith(f"row {found.rows[0]}")
 
 

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from pnulearn._intervals.posterior_grids import DecisionRates
+from pnulearn._intervals.score_tests import F1, PRECISION, RECALL, lower_tail
 from pnulearn.metrics import pnu_f1, pnu_precision, pnu_recall
 
 METRICS = {pnu_precision: precision_score, pnu_recall: recall_score, pnu_f1: f1_score}
@@ -53,25 +54,21 @@ def test_unlabeled_rows_narrow_the_interval():
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("sizes", [(10, 10, 100), (10, 10, 0), (40, 0, 300)])
-def test_intervals_cover(metric, sizes):
-    rng = np.random.default_rng(0)
-    prior, fnr, fpr = 0.3, 0.1, 0.2
-    rates = (fnr, fpr, prior * (1 - fnr) + (1 - prior) * fpr)
-    found, missed = prior * (1 - fnr), prior * fnr
-    false = (1 - prior) * fpr
-    truth = {
-        pnu_recall: 1 - fnr,
-        pnu_precision: found / (found + false),
-        pnu_f1: 2 * found / (2 * found + missed + false),
-    }
+def test_intervals_hold_what_their_tests_accept(metric, sizes):
+    """The coverage of the tests themselves is in tests/intervals/test_score_tests.py."""
+    measure = {pnu_recall: RECALL, pnu_precision: PRECISION, pnu_f1: F1}[metric]
     y = np.repeat([1.0, 0.0, np.nan], sizes)
-    covered = []
-    for _ in range(100):
-        wrong = [rng.random(n) < rate for n, rate in zip(sizes, rates, strict=True)]
-        score = np.concatenate([np.where(wrong[0], -1, 1), np.where(wrong[1], 1, -1), np.where(wrong[2], 1, -1)])
-        estimate = metric(y, score, prior=prior)
-        covered.append(estimate.low <= truth[metric] <= estimate.high)
-    assert np.mean(covered) > 0.9
+    share = np.array([0.1, 0.2 if sizes[1] else 0.0, 0.41 if sizes[2] else 0.0])
+    score = np.concatenate(
+        [
+            np.repeat([-s, s], [round(n * p), n - round(n * p)])
+            for n, p, s in zip(sizes, share, (1.0, -1.0, -1.0), strict=True)
+        ]
+    )
+    found = metric(y, score, prior=0.3)
+    ends = np.array([found.high, found.low])
+    p = lower_tail(measure, ends, share, np.array(sizes, dtype=float), np.array([0.3]))
+    assert_allclose(p, [0.975, 0.025], atol=1e-4)
 
 
 def test_the_fit_has_the_greatest_likelihood():

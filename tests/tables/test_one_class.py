@@ -5,9 +5,11 @@ import pytest
 
 from pnulearn import TableClassifier
 from pnulearn._reader.in_memory import read_table
+from pnulearn.report._findings import investigate
 from pnulearn.tables._comparison import compare_table
-from pnulearn.tables._evaluation import evaluate_table
+from pnulearn.tables._evaluation import evaluate_table, table_labels
 from pnulearn.tables._options import TableOptions
+from pnulearn.tables._prior import check_table_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -60,3 +62,14 @@ def test_comparison(rows, model):
 def test_sampling_is_asked_for(rows):
     found = TableClassifier(prior=0.3, kernel="linear", random_state=0).fit(str(rows / "0.csv"), "bought")
     assert any("All labelled rows are 'yes'" in str(remark) for remark in found.remarks_)
+
+
+def test_the_report_and_advice_test_the_labels_at_a_given_prior(rows):
+    fitted = TableClassifier(sampling="random", prior=0.3, kernel="linear", random_state=0).fit(
+        str(rows / "0.csv"), "bought"
+    )
+    assert "fair sample" in str(investigate(fitted.fitted_).scar)
+    table = read_table(rows / "0.csv")
+    labels = table_labels(table, "bought", None, None)
+    assert check_table_labels(table, "bought", labels, TableOptions(sampling="random", prior=0.3)).p_value > 0.01
+    assert check_table_labels(table, "bought", labels, TableOptions(sampling="random")) is None

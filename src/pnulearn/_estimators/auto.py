@@ -341,7 +341,7 @@ def _kind(model: Any) -> str:
 
 
 def _fit_bagging(rows: Samples, prior: PriorEstimate, seed: int) -> _Fitted:
-    """Bagged trees of the labelled class against U, cut at the quantile of U at one minus the class's share.
+    """Bagged trees of the labelled class against U, cut at the population's quantile at one minus the class's share.
 
     The slope of the log-odds makes them those of being labelled rather than unlabelled, with as many of both.
     """
@@ -352,11 +352,11 @@ def _fit_bagging(rows: Samples, prior: PriorEstimate, seed: int) -> _Fitted:
     held_out = np.log(np.clip(np.column_stack([1 - trees.held_out_, trees.held_out_]), 1e-3, None))
     balanced = rows.weight[known] / np.bincount(y, weights=rows.weight)[y[known]]
     slope = label_slope(held_out[known], y[known], balanced)
-    own = known & (y == 0)
+    own = rows.population[known[rows.population]]
     margin, weight = held_out[own] @ [-1.0, 1.0], rows.weight[own]
     order = np.argsort(margin)
     place = np.cumsum(weight[order]) - weight[order] / 2
-    cut = np.interp((1 - prior.shares[code]) * weight.sum(), place, margin[order]) if own.any() else 0.0
+    cut = np.interp((1 - prior.shares[code]) * weight.sum(), place, margin[order]) if len(own) else 0.0
     shift = np.array([0.0, -slope * cut])
     if code == 0:
         trees.classes_ = np.array([1, 0])

@@ -19,7 +19,7 @@ from pnulearn._learning.calibration import probabilities
 from pnulearn._learning.from_moments import add_batch, column_attributes, is_enough, learn_from_moments
 from pnulearn._learning.from_rows import learn_from_rows
 from pnulearn._learning.result import FitResult
-from pnulearn._learning.settings import Settings, refuse_loss_in_one_pass, refuse_ranks_in_one_pass
+from pnulearn._learning.settings import Settings, refuse_loss_in_one_pass
 from pnulearn._moments import PNUStatistics
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
@@ -31,7 +31,6 @@ from pnulearn.priors._estimate import PriorEstimate
 
 
 def _takes_batches(model: PNUClassifier) -> bool:
-    refuse_ranks_in_one_pass(model.columns)
     if isinstance(model.loss, Loss) or model.loss in list(LOSSES):  # `fit` refuses other values
         refuse_loss_in_one_pass(as_loss(model.loss))
     return True

@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 
 from pnulearn._arrays import AnyArray
 from pnulearn._estimators.classifier import PNUClassifier
-from pnulearn._problem.inputs import refuse_no_classifier
 from pnulearn._problem.row_keys import row_keys
 
 PNU, BAGGING = "pnu", "bagging"
@@ -100,7 +99,7 @@ def read_learners(learners: Any) -> dict[str, Any]:
             if name not in LEARNERS:
                 raise ValueError(f"learners must be {_words()}, or scikit-learn classifiers; got {one!r}.")
         else:
-            refuse_no_classifier(estimator, "a learner")
+            _refuse_other(estimator)
             if name is None:
                 name = _name(estimator)
                 seen[name] += 1
@@ -111,6 +110,12 @@ def read_learners(learners: Any) -> dict[str, Any]:
     if not found:
         raise ValueError(f"learners is empty. Pass some of {_words()}, or scikit-learn classifiers.")
     return found
+
+
+def _refuse_other(given: Any) -> None:
+    """Raise a TypeError unless a learner is a classifier that scikit-learn can clone and fit."""
+    if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
+        raise TypeError(f"learners must be {_words()}, or scikit-learn classifiers; got {given!r}.")
 
 
 def _words() -> str:

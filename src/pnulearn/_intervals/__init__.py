@@ -2,7 +2,9 @@
 
 | file | what it holds |
 |---|---|
-| `closed_forms` | Wald, logit, Jeffreys, skewness-corrected and Welch t intervals, MOVER, DeLong and other variances |
+| `score_tests` | inverted score tests: error, cost, precision, recall, F1, lift and gain of a decision rule |
+| `auc_tests` | an inverted test of the AUC |
+| `closed_forms` | Wald, Jeffreys, skewness-corrected and Welch t intervals, MOVER, DeLong and other variances |
 | `posterior_grids` | posteriors on a grid: of a class share, and of the two error rates of a decision rule |
 | `posterior_draws` | Bayesian bootstrap, Dirichlet draws, percentile intervals, simultaneous bands |
 | `confidence_sequences` | confidence sequences, which are valid at all sample sizes simultaneously |

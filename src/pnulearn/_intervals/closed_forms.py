@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
+from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from pnulearn._arrays import AnyArray
 
@@ -55,28 +55,6 @@ def wald_interval(center: float, stderr: float, confidence: float) -> tuple[floa
     """
     half = float(ndtri((1 + confidence) / 2)) * stderr
     return center - half, center + half
-
-
-def logit_interval(center: float, stderr: float, confidence: float) -> tuple[float, float]:
-    """Wald interval on the logit scale, for a proportion or an AUC.
-
-    Notes
-    -----
-    The delta method gives the logit the standard error stderr / (p (1 − p)). Assumes that the logit of the estimate is
-    normal; p must lie strictly between 0 and 1, and so do the ends.
-
-    References
-    ----------
-    Pepe (2003), The Statistical Evaluation of Medical Tests for Classification and Prediction.
-
-    Examples
-    --------
-    >>> low, high = logit_interval(0.9, 0.05, 0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.752, 0.964)
-    """
-    low, high = expit(wald_interval(float(logit(center)), stderr / (center * (1 - center)), confidence))
-    return float(low), float(high)
 
 
 def jeffreys_distances(share: float, n: float, confidence: float, factor: float = 1.0) -> tuple[float, float]:
@@ -427,17 +405,6 @@ def auc_stderr(weights: AnyArray, wins: Sequence[AnyArray]) -> float:
         for pseudo in (0.0, AUC_FEWER_PSEUDO_ROWS, AUC_PSEUDO_ROWS)
     )
     return float(np.sqrt(max(seen, smoothed) if seen else most))
-
-
-def auc_interval(value: float, stderr: float, n_labels: int, confidence: float) -> tuple[float, float]:
-    """Logit interval of an AUC, widened to contain the estimate even if that lies outside [0, 1].
-
-    The centre is clipped to at least one standard error, and at least 0.5 / n_labels, from 0 and 1, where the logit is
-    infinite. Same assumptions as `logit_interval`. Too low near 1.
-    """
-    edge = max(stderr, 0.5 / n_labels)
-    low, high = logit_interval(float(np.clip(value, edge, 1 - edge)), stderr, confidence)
-    return min(low, value), max(high, value)
 
 
 def ratio_deviation(prior: float, variances: AnyArray, gap: float, sizes: AnyArray) -> float:

@@ -108,10 +108,12 @@ def learnt_views(learnt: Mapping[str, Any]) -> list[View]:
 
 @dataclass(frozen=True, eq=False)
 class ViewsBasis(Basis):
-    """The bandwidths of one kernel in every representation, concatenated; `ranked` marks those for ranks."""
+    """The bandwidths of one kernel in every representation, concatenated; `ranked` marks those for ranks.
 
-    kernel: type[Any]  # around centres
-    centers: AnyArray  # as given
+    `given` is the kernel's basis for the columns as given.
+    """
+
+    given: CenterBasis
     ranks: NormalRanks
     bandwidths: AnyArray
     ranked: AnyArray
@@ -121,22 +123,35 @@ class ViewsBasis(Basis):
     @classmethod
     def choose(cls, chosen: Any, columns: str, ranks: NormalRanks, bandwidth: Any) -> ViewsBasis:
         """From the basis that was `chosen` for the columns as given."""
-        kernel, found = type(chosen), []
+        found = []
         for is_ranked in COLUMNS[columns]:
             centers = ranks.apply(chosen.centers) if is_ranked else chosen.centers
-            found.append(kernel.grid(centers) if bandwidth is None else chosen.bandwidths)
+            found.append(chosen.grid(centers) if bandwidth is None else chosen.bandwidths)
         ranked = np.repeat(COLUMNS[columns], [len(one) for one in found])
-        return cls(kernel, chosen.centers, ranks, np.concatenate(found), ranked)
+        return cls(chosen, ranks, np.concatenate(found), ranked)
+
+    @property
+    def centers(self) -> AnyArray:
+        return self.given.centers
+
+    @property
+    def origin(self) -> AnyArray:
+        return self.given.origin
+
+    @property
+    def numbers(self) -> tuple[AnyArray, ...]:
+        """As of a `Kernel`, with the knots of the ranks."""
+        return *self.given.numbers, self.ranks.values, self.ranks.scores, self.bandwidths, self.ranked
 
     @cached_property
     def _views(self) -> list[tuple[View, Any]]:
         """Every representation with the kernel's basis in it."""
         views = part_views(self.centers, self.bandwidths, self.ranked, self.ranks)
-        return [(view, self.kernel(view.centers, view.bandwidths)) for view in views]
+        return [(view, type(self.given)(view.centers, view.bandwidths)) for view in views]
 
     @property
     def remedy(self) -> str:  # type: ignore[override]  # the kernel's
-        return str(self.kernel.remedy)
+        return str(self.given.remedy)
 
     @property
     def representations(self) -> tuple[str, ...]:
@@ -163,9 +178,32 @@ class ViewsBasis(Basis):
 
     def name_learnt(self, used: AnyArray, coef: AnyArray, intercept: AnyArray) -> dict[str, AnyArray]:
         """The kernel's attributes, and `ranked_`, `rank_values_` and `rank_scores_`."""
-        plain = self.kernel(self.centers, self.bandwidths).name_learnt(used, coef, intercept)
+        plain = type(self.given)(self.centers, self.bandwidths).name_learnt(used, coef, intercept)
         ranks = {"rank_values_": self.ranks.values, "rank_scores_": self.ranks.scores}
         return plain | {"ranked_": self.ranked[used]} | ranks
+
+    def block_features(self, n_rows: int, dtype: str) -> BlockFeatures:
+        """As of a `Kernel`."""
+        return ViewsBlock(self._views, self.origin, n_rows, dtype)
+
+
+class ViewsBlock(BlockFeatures):
+    """The features of all views, each computed by the block of its own basis."""
+
+    def __init__(self, views: Sequence[tuple[View, CenterBasis]], origin: AnyArray, n_rows: int, dtype: str):
+        super().__init__(n_rows, len(origin), views[0][1].size, dtype)
+        self._origin = origin
+        self._parts = [(view, basis, basis.block_features(n_rows, dtype)) for view, basis in views]
+
+    def _prepare(self, rows: AnyArray) -> None:
+        given = rows.T + self._origin
+        for view, basis, block in self._parts:
+            seen = given if view.ranks is None else view.ranks.apply(given)
+            block.load((seen - basis.origin).T, np.arange(self._n))
+
+    def features(self, index: int) -> AnyArray:
+        view, _, block = next(part for part in self._parts if index in part[0].places)
+        return block.features(int(np.flatnonzero(view.places == index)[0]))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._kernels.basis import Basis, Kernel
+from pnulearn._kernels.basis import Kernel
 from pnulearn._kernels.centers import GIVEN, ViewsBasis
 from pnulearn._kernels.gaussian import GaussianBasis
 from pnulearn._kernels.laplace import LaplaceBasis
@@ -51,7 +51,7 @@ def choose_views(
     centers: str | int | ArrayLike,
     bandwidth: ArrayLike | None,
     columns: str,
-) -> Basis:
+) -> Kernel | ViewsBasis:
     """The basis functions for `columns` "given", as "ranks" learnt from all rows, or "both"."""
     chosen = KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)
     if columns == GIVEN:

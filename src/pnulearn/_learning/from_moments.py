@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import ratio_deviation
 from pnulearn._intervals.posterior_grids import normal_mass
+from pnulearn._kernels.centers import GIVEN
 from pnulearn._kernels.linear import LinearBasis
-from pnulearn._kernels.registry import choose_basis
+from pnulearn._kernels.registry import choose_views
 from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
 from pnulearn._learning.result import CandidateGrid, FitResult
 from pnulearn._learning.settings import Settings, feasible_risk
@@ -52,10 +53,23 @@ def design_from_rows(
 
 
 def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArray, dtype: str) -> Design:
-    """Choose basis functions from a sample of rows in the same way as `learn_from_rows` does from all rows."""
+    """Choose basis functions, and ranks of columns, from a sample of rows as `learn_from_rows` does from all rows.
+
+    Ranks are computed in float64: in float32, values near each other in a column with a long tail would tie.
+    """
     refuse_underflow(rows)
     keys = row_keys(rows, reading.seed)
-    basis = choose_basis(settings.kernel, rows, codes >= 0, keys, settings.centers, settings.bandwidth)
+    basis = choose_views(
+        settings.kernel,
+        rows,
+        np.ones(len(rows)),
+        codes >= 0,
+        keys,
+        centers=settings.centers,
+        bandwidth=settings.bandwidth,
+        columns=settings.columns,
+    )
+    dtype = dtype if settings.columns == GIVEN else "float64"
     return Design(reading.columns, reading.classes, basis, settings.n_folds, reading.seed, dtype, reading.unlabeled)
 
 

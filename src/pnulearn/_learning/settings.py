@@ -130,22 +130,12 @@ class Settings:
             raise ValueError(f"In one pass cv is a number of folds, at least 2; got {self.cv!r}.")
         if isinstance(self.centers, str) and self.centers == "all":
             raise ValueError("centers='all' needs all rows at once. Pass a number, e.g. centers=500, or an array.")
-        refuse_ranks_in_one_pass(self.columns)
 
 
 def refuse_loss_in_one_pass(loss: Loss) -> None:
     """Raise ValueError for a loss whose model is not a function of sums over rows."""
     if not loss.one_pass:
         raise ValueError(f"loss={loss.name!r} needs all rows at once. In one pass only loss='squared' can be learnt.")
-
-
-def refuse_ranks_in_one_pass(columns: str) -> None:
-    """Raise ValueError if columns are to be ranked: ranks need all rows at once."""
-    if columns != GIVEN:
-        raise ValueError(
-            f"columns={columns!r} needs all rows at once, to rank them. To learn batch by batch or from files pass "
-            "columns='given', and transform skewed columns first, e.g. by their logarithm."
-        )
 
 
 def _check_parameters(parameters: Mapping[str, Any]) -> None:

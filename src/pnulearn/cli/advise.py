@@ -42,14 +42,19 @@ def advise(
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
     from pnulearn.tables._evaluation import table_labels
-    from pnulearn.tables._prior import settle_prior
+    from pnulearn.tables._prior import check_table_labels, settle_prior
 
     table = open_table(file, options)
     labels = table_labels(table, label, options.pos_label, options.unlabeled)
-    belief = settle_prior(theta, table, label, labels, options.drop, options.kinds)
+    counted = labels.counts if sampling == "random" and not labels.counts.all() else None
+    belief = settle_prior(theta, table, label, labels, options.drop, options.kinds, counted=counted)
     found_negative, found_positive = map(int, labels.counts)
     sizes = found_positive, found_negative, labels.n_unlabeled
-    _show(facts(belief, *sizes, errors, width, sampling), json)
+    found = facts(belief, *sizes, errors, width, sampling)
+    scar = check_table_labels(table, label, labels, options)
+    if scar is not None:
+        found |= {"scar_p_value": scar.p_value, "advice": f"{found['advice']}\n{scar}"}
+    _show(found, json)
 
 
 RATIOS = {  # of variances, by what they are called for people
@@ -64,8 +69,9 @@ def _show(found: dict[str, Any], json: bool) -> None:
     if json:
         show_facts(found, json)
         return
-    counts, promising, *lines = str(found["advice"]).splitlines()
-    show_lines(promising, [counts, *lines])
+    lines = str(found["advice"]).splitlines()
+    first = next((line for line in lines if line.startswith("Most promising")), lines[0])
+    show_lines(first, [line for line in lines if line != first])
     print()
     shown = {RATIOS.get(name, name): value for name, value in in_percent(found).items() if name != "advice"}
     for name in RATIOS.values():

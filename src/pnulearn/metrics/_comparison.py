@@ -19,7 +19,7 @@ from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_weights
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.metrics._risk import estimate_risk
+from pnulearn.metrics._risk import class_parts, estimate_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs
 from pnulearn.metrics._scorer import decode_for, signed_scores
 from pnulearn.metrics._second_model import (
@@ -250,13 +250,14 @@ def compare_scores(
         helped = _compare_with_second_model(samples, gaps, opinions, class_prior, stderr, loss, costs, confidence)
         if helped is not None:
             return helped
-    return _conclude(first, second, stderr, freedom, confidence)
+    gap = float(sum(class_parts(pnu(float(class_prior.mean), eta).at_costs(costs), gaps)))
+    return _conclude(first, second, gap, stderr, freedom, confidence)
 
 
 def _conclude(
-    first: RiskEstimate, second: RiskEstimate, stderr: float, freedom: float, confidence: float
+    first: RiskEstimate, second: RiskEstimate, gap: float, stderr: float, freedom: float, confidence: float
 ) -> Comparison:
-    gap, margin = first.value - second.value, t_half_width(stderr, freedom, confidence)
+    margin = t_half_width(stderr, freedom, confidence)
     return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
 
 
@@ -282,7 +283,8 @@ def _compare_with_second_model(
     smooth = _borrow_rows(helped)
     means = prices * np.array([gap.mean for gap in smooth])
     mix, weight, _ = best_weights(theta, reconcile(smooth, theta) * np.outer(prices, prices), class_prior.spread, means)
-    stderr, freedom = _stderr(prices * helped_table(theta, mix, weight), smooth)
+    table = prices * helped_table(theta, mix, weight)
+    stderr, freedom = _stderr(table, smooth)
     stderr = float(np.hypot(stderr, class_prior.spread * slope_in_prior(mix, weight, means)))
     if stderr**2 > WORTHWHILE * plain**2:
         return None
@@ -291,7 +293,8 @@ def _compare_with_second_model(
         own, calibration = expect_losses(each, opinions, theta, costs, fold_by=gaps)
         smooth_own = add_pseudo_rows(own, calibration(opinions[2]))
         both.append(estimate_helped_risk((mix, weight), own, smooth_own, class_prior, confidence, kind, costs))
-    return _conclude(both[0], both[1], stderr, freedom, confidence)
+    gap = float(sum(row @ sample.mean for row, sample in zip(table, helped, strict=True)))
+    return _conclude(both[0], both[1], gap, stderr, freedom, confidence)
 
 
 def row_differences(

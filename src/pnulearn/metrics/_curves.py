@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray, FloatArray
 from pnulearn._extras import import_extra
-from pnulearn._intervals.closed_forms import AUC_PSEUDO_ROWS, auc_interval, auc_stderr, delong_covariance
+from pnulearn._intervals.auc_tests import auc_interval, best_pair_mix, pair_weights
+from pnulearn._intervals.closed_forms import AUC_PSEUDO_ROWS, auc_stderr, delong_covariance
 from pnulearn._intervals.posterior_draws import (
     ScoreDraws,
     curve_band,
@@ -330,7 +331,7 @@ def pnu_auc(
         `pnu_risk`.
     mix : float or "optimal"
         Weight η of U in [−1, 1]: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0. "optimal" minimises the
-        estimated variance. The estimate may exceed 1 if the mix is near −1 or 1.
+        estimated variance.
     confidence : float
         Confidence level of the interval.
     sampling : "by_class" or "random"
@@ -345,7 +346,7 @@ def pnu_auc(
     >>> y = [1] * 4 + [0] * 4 + [None] * 6
     >>> score = [4, 3, 2, -1, 1, -2, -3, -4, 5, 2.5, 0, -0.5, -1.5, -5]
     >>> print(pnu_auc(y, score, prior=0.4))
-    0.9262 ± 0.1218, 95 % interval 0.4363 to 0.9853 (mix 0.07)
+    0.9262 ± 0.1218, 95 % interval 0.4310 to 1.0000 (mix 0.07)
     """
     refuse_misaligned(y_true=y_true, y_score=y_score)
     confidence = read_share(confidence, "confidence")
@@ -354,12 +355,13 @@ def pnu_auc(
     samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
     wins = _pairs_won(*samples)
     eta = _choose_mix(wins, class_prior, mix)
-    weights, constant = _combination(eta, float(class_prior.mean))
+    weights, constant = pair_weights(eta, float(class_prior.mean))
     _refuse_empty(weights, samples, eta)
-    value = float(weights @ _pair_shares(wins)) + constant
+    value = float(np.clip(weights @ _pair_shares(wins) + constant, 0, 1))
     stderr = float(np.hypot(auc_stderr(weights, wins), _prior_deviation(eta, class_prior, wins)))
-    low, high = auc_interval(value, stderr, len(samples[0]) + len(samples[1]), confidence)
-    return RiskEstimate(value, stderr, low, high, eta, confidence=confidence)
+    fixed = None if mix == "optimal" and all(map(len, wins)) else eta
+    low, high = auc_interval(wins, class_prior, confidence, fixed)
+    return RiskEstimate(value, stderr, min(low, value), max(high, value), eta, confidence=confidence)
 
 
 def _pairs_won(positive: AnyArray, negative: AnyArray, unlabeled: AnyArray) -> list[AnyArray]:
@@ -392,15 +394,8 @@ def _prior_deviation(mix: float, prior: PriorEstimate, wins: Sequence[AnyArray])
     """Standard deviation of the estimate over the distribution of the class prior."""
     if not prior.spread or not mix:
         return 0.0
-    combinations = [_combination(mix, float(point)) for point in prior.points(N_PRIORS)]
-    return float(np.std([weights @ _pair_shares(wins) + constant for weights, constant in combinations]))
-
-
-def _combination(mix: float, prior: float) -> tuple[AnyArray, float]:
-    """Weights of the three pair shares, and a constant, whose sum is the PNU estimate of AUC."""
-    pu, nu = max(mix, 0.0), max(-mix, 0.0)
-    weights = np.array([1 - pu - nu, pu / (1 - prior), nu / prior])
-    return weights, -pu * prior / (2 * (1 - prior)) - nu * (1 - prior) / (2 * prior)
+    weights, constants = pair_weights(mix, prior.points(N_PRIORS))
+    return float(np.std((weights * _pair_shares(wins)).sum(axis=-1) + constants))
 
 
 def _choose_mix(wins: Sequence[AnyArray], prior: PriorEstimate, mix: Any) -> float:
@@ -411,17 +406,9 @@ def _choose_mix(wins: Sequence[AnyArray], prior: PriorEstimate, mix: Any) -> flo
     forced = forced_mix(*map(len, wins))
     if forced is not None:
         return forced
-    covariance, theta = delong_covariance(wins, AUC_PSEUDO_ROWS), float(prior.mean)
-    sides = (_best_side(side, theta, covariance, _prior_deviation(side, prior, wins) ** 2) for side in (1, -1))
-    return min(sides, key=lambda found: found[1])[0]
-
-
-def _best_side(side: int, prior: float, covariance: AnyArray, of_prior: float) -> tuple[float, float]:
-    """Least-variance mix of this sign, and its variance. `of_prior` is the variance due to the prior at mix ±1."""
-    base, step = _combination(0, prior)[0], _combination(side, prior)[0] - _combination(0, prior)[0]
-    share = float(np.clip(-(base @ covariance @ step) / (step @ covariance @ step + of_prior), 0, 1))
-    weights = base + share * step
-    return side * share, float(weights @ covariance @ weights) + of_prior * share**2
+    covariance = delong_covariance(wins, AUC_PSEUDO_ROWS)
+    drifts = (np.array(_prior_deviation(side, prior, wins) ** 2) for side in (1, -1))
+    return float(best_pair_mix(covariance, np.array(float(prior.mean)), *drifts))
 
 
 def _refuse_empty(weights: AnyArray, samples: Sequence[AnyArray], mix: float) -> None:

@@ -123,9 +123,18 @@ class HelpedEstimate(RiskEstimate):
         return f"{super().__str__()} (helper {self.helper:.2f})"
 
 
-def estimate_from_posterior(value: float, values: AnyArray, probability: AnyArray, confidence: float) -> Estimate:
-    """An estimate with the standard deviation and equal-tailed interval of a posterior, widened to contain `value`."""
+def estimate_from_posterior(
+    value: float,
+    values: AnyArray,
+    probability: AnyArray,
+    confidence: float,
+    interval: tuple[float, float] | None = None,
+) -> Estimate:
+    """An estimate with the standard deviation of a posterior and an interval, widened to contain `value`.
+
+    Without `interval` it is the equal-tailed interval of the posterior.
+    """
     mean = float(probability @ values)
     stderr = float(np.sqrt(probability @ (values - mean) ** 2))
-    low, high = weighted_interval(values, probability, confidence)
+    low, high = weighted_interval(values, probability, confidence) if interval is None else interval
     return Estimate(value, stderr, min(low, value), max(high, value), confidence=confidence)

@@ -15,6 +15,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import wald_interval
 from pnulearn._intervals.posterior_grids import N_PRIORS, DecisionRates, decision_rates_posterior
+from pnulearn._intervals.score_tests import cost_measure, rate_interval
 from pnulearn._problem.samples import BY_CLASS, Sampling, read_sampling
 from pnulearn.losses import Loss, ZeroOne
 from pnulearn.metrics._estimate import RiskEstimate, estimate_from_posterior
@@ -129,7 +130,9 @@ def one_sample_risk(
         priors = population.prior(qs)
         values = costs[0] * priors * rates[0] + costs[1] * (1 - priors) * rates[1]
         value = float(costs[0] * theta * fnr + costs[1] * (1 - theta) * fpr)
-        found = estimate_from_posterior(value, values, probability, confidence)
+        measure = cost_measure(population.of_table, costs).of_population(population.prior)
+        interval = rate_interval(*shares, population.of_unlabeled, measure, confidence)
+        found = estimate_from_posterior(value, values, probability, confidence, interval)
         return RiskEstimate(found.value, found.stderr, found.low, found.high, mix, confidence=confidence)
     labeled, unlabeled = samples[0 if sample.positive else 1], samples[2]
     of_class, of_other = (

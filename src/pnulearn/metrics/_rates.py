@@ -1,7 +1,7 @@
 """Rates of decisions from P, N and U: precision, recall, F1, specificity, cost, lift, and gain over the larger class.
 
-Values are maximum-likelihood estimates. Standard errors and intervals come from the posterior under Jeffreys' priors.
-Their coverage is close to nominal with ten rows and near 0 and 1, unlike that of the delta method and the bootstrap.
+Values are maximum-likelihood estimates, standard errors those of the posterior under Jeffreys' priors, and intervals
+come from score tests (`pnulearn._intervals.score_tests`), which hold with few rows and near 0 and 1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,17 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import draw_decisions
 from pnulearn._intervals.posterior_grids import DecisionRates, decision_rates_posterior
+from pnulearn._intervals.score_tests import (
+    F1,
+    PRECISION,
+    RECALL,
+    Measure,
+    cost_measure,
+    gain_measure,
+    lift_measure,
+    other_class,
+    rate_interval,
+)
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling
@@ -49,7 +60,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
     >>> print(pnu_precision(y, score, prior=0.4))
     0.8700 ...
     """
-    return _estimate_rate(_precision, y_true, y_score, prior, **options)
+    return _estimate_rate(_precision, PRECISION, y_true, y_score, prior, **options)
 
 
 def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
@@ -67,7 +78,7 @@ def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: 
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
-    return _estimate_rate(_recall, y_true, y_score, prior, **options)
+    return _estimate_rate(_recall, RECALL, y_true, y_score, prior, **options)
 
 
 def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
@@ -85,7 +96,7 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any)
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
-    return _estimate_rate(_f1, y_true, y_score, prior, **options)
+    return _estimate_rate(_f1, F1, y_true, y_score, prior, **options)
 
 
 def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
@@ -103,7 +114,7 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **opti
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
-    return _estimate_rate(_specificity, y_true, y_score, prior, **options)
+    return _estimate_rate(_specificity, other_class(RECALL), y_true, y_score, prior, **options)
 
 
 def pnu_cost(
@@ -133,11 +144,16 @@ def pnu_cost(
     0.4937 ...
     """
     missed, alarm = read_costs(costs)
-    return _estimate_rate(lambda _, wrong: missed * wrong[0] + alarm * wrong[1], y_true, y_score, prior, **options)
+
+    def cost(_: AnyArray, wrong: AnyArray) -> AnyArray:
+        return np.asarray(missed * wrong[0] + alarm * wrong[1])
+
+    return _estimate_rate(cost, lambda given: cost_measure(given, (missed, alarm)), y_true, y_score, prior, **options)
 
 
 def _estimate_rate(
     metric: Callable[[AnyArray, AnyArray], AnyArray],
+    measure: Measure | Callable[[PriorEstimate], Measure],
     y_true: ArrayLike,
     y_score: ArrayLike,
     prior: float,
@@ -162,7 +178,9 @@ def _estimate_rate(
     value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), population.prior(theta))))
     priors, rates, probability = decision_rates_posterior(share, size, class_prior)
     values = metric(*_population_shares(rates, population.prior(priors)))
-    return estimate_from_posterior(value, values, probability, confidence)
+    measure = measure if isinstance(measure, Measure) else measure(population.of_table)
+    interval = rate_interval(share, size, class_prior, measure.of_population(population.prior), confidence)
+    return estimate_from_posterior(value, values, probability, confidence, interval)
 
 
 def _population_shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:
@@ -279,7 +297,7 @@ def judge_decisions(
     >>> table = np.array([[9.0, 1.0], [2.0, 8.0], [65.0, 35.0]])
     >>> found = judge_decisions(table, PriorEstimate.known(0.4))
     >>> print(found.precision[1])
-    0.8700 ± 0.1000, 95 % interval 0.5862 to 0.9672
+    0.8700 ± 0.1000, 95 % interval 0.6052 to 0.9871
     >>> round(found.yardstick.value, 3), found.larger
     (0.4, 0)
     """
@@ -290,23 +308,32 @@ def judge_decisions(
     likely = _fit_two(table, prior) if two else (np.asarray(prior.shares), table[:-1] / _row_sums(table[:-1]))
     drawn, best = _measures(shares, rates), _measures(*(part[..., None] for part in likely))
 
-    def estimate(values: AnyArray, value: float) -> Estimate:
-        return estimate_from_posterior(value, values, probability, confidence)
+    def estimate(values: AnyArray, value: float, measure: Measure | None = None) -> Estimate:
+        interval = None
+        if two and measure is not None:
+            interval = rate_interval(*_shares_of_two(table), prior, measure, confidence)
+        return estimate_from_posterior(value, values, probability, confidence, interval)
 
-    def by_class(name: str) -> tuple[Estimate, ...]:
-        return tuple(map(estimate, drawn[name], best[name][:, 0].tolist()))
+    def by_class(name: str, *measures: Measure) -> tuple[Estimate, ...]:
+        given = measures if two else [None] * len(drawn[name])
+        return tuple(map(estimate, drawn[name], best[name][:, 0].tolist(), given))
 
     larger = int(np.argmax(likely[0]))
     wrong, always = 1 - drawn["right"].sum(axis=0), 1 - shares[larger]
-    error = estimate(wrong, 1 - float(best["right"].sum())) if error is None else error
+    error = (
+        estimate(wrong, 1 - float(best["right"].sum()), cost_measure(prior) if two else None)
+        if error is None
+        else error
+    )
+    lifts = [lift_measure(prior, positive) for positive in (False, True)] if two else []
     yardstick = estimate(always, 1 - float(likely[0][larger]))
     return Quality(
         error,
         yardstick,
-        estimate(always - wrong, yardstick.value - error.value),
-        by_class("precision"),
-        by_class("recall"),
-        by_class("lift"),
+        estimate(always - wrong, yardstick.value - error.value, gain_measure(prior, larger == 1) if two else None),
+        by_class("precision", other_class(PRECISION), PRECISION),
+        by_class("recall", other_class(RECALL), RECALL),
+        by_class("lift", *lifts),
         tuple(_called_shares(table, likely).tolist()),
         float(probability @ (wrong < always)),
         larger,

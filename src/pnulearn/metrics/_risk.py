@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import jeffreys_distances, mixture_z, mover, prior_distances, skewed_t_distances
-from pnulearn._intervals.posterior_grids import ContradictedPrior, error_posterior, weighted_interval
+from pnulearn._intervals.closed_forms import mixture_z, mover, prior_distances, skewed_t_distances
+from pnulearn._intervals.posterior_grids import error_posterior
+from pnulearn._intervals.score_tests import cost_interval
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling, read_sampling
@@ -36,8 +37,7 @@ from pnulearn.risks import Risk, nu, pn, pnu, pu
 from pnulearn.theory import best_mix, forced_mix, heuristic_mix, prior_slope, risk_variance
 
 Mix = float | Literal["optimal", "heuristic"]
-Kind = Literal["rate", "mean"]
-N_QUANTILES = 64  # per error rate; interval ends are then accurate to 1 % of the interval's width
+N_QUANTILES = 64  # per error rate
 LARGEST_Z = 2.5  # a correct prior triggers the warning in about 1 % of calls
 
 
@@ -119,7 +119,7 @@ def pnu_risk(
     >>> y = [1, 1, 1, 1, 0, 0, 0, 0] + [None] * 6
     >>> score = [2, 1, 1, -1, -2, -1, -1, 1] + [1, -1, -1, -2, 1, -3]
     >>> print(pnu_risk(y, score, prior=0.4))
-    0.2342 ± 0.1747, 95 % interval 0.0703 to 0.5623 (mix 0.14)
+    0.2342 ± 0.1747, 95 % interval 0.0436 to 0.5698 (mix 0.14)
     """
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups, helper=helper)
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
@@ -217,14 +217,51 @@ def estimate_risk(
         Whether the model was trained with this prior, so that its predictions on U carry no information about it.
     """
     loss, class_prior, costs = as_loss(loss), read_prior(prior), read_costs(costs)
+    read_share(confidence, "confidence")
     samples = loss_samples(scores, loss, weights, groups)
     theta = float(class_prior.mean)
     eta = choose_mix(samples, theta, mix, class_prior.spread, costs)
-    kind: Kind = "rate" if isinstance(loss, ZeroOne) else "mean"
-    estimate = estimate_linear_risk(pnu(theta, eta).at_costs(costs), samples, eta, confidence, kind)
-    if class_prior.spread or (kind == "rate" and eta):
-        estimate = _allow_for_prior(estimate, class_prior, samples, kind, costs, own_prior)
-    return _clip(estimate, theta, samples, costs) if nonnegative else estimate
+    linear = estimate_linear_risk(pnu(theta, eta).at_costs(costs), samples, eta, confidence)
+    slope = prior_slope(eta, np.asarray(costs) * smoothed_means(samples, theta))
+    stderr = float(np.hypot(linear.stderr, class_prior.spread * slope))
+    lowest, highest = _range(loss, costs, nonnegative)
+    value = _nonnegative_value(theta, eta, samples, costs) if nonnegative else linear.value
+    value = float(np.clip(value, lowest, highest))
+    if isinstance(loss, ZeroOne):
+        low, high = cost_interval(*decision_shares(_used(samples, eta)), class_prior, confidence, costs, own_prior)
+        if class_prior.spread and not own_prior:
+            value = float(np.clip(value, low, high))
+    else:
+        own = (linear.value - linear.low, linear.high - linear.value)
+        down, up = mover([own, prior_distances(slope, class_prior, confidence)])
+        low, high = max(value - down, lowest), value + up
+    return RiskEstimate(value, stderr, min(low, value), max(high, value), eta, confidence=confidence)
+
+
+def _range(loss: Loss, costs: tuple[float, float], nonnegative: bool) -> tuple[float, float]:
+    """Smallest and largest possible risk; a loss that bounds the zero-one loss is not negative."""
+    least = 0.0 if nonnegative or loss.zero_one_factor is not None else -np.inf
+    return least, max(costs) if isinstance(loss, ZeroOne) else np.inf
+
+
+def unclipped_risk(
+    scores: Sequence[ArrayLike],
+    prior: Any,
+    mix: Mix,
+    loss: str | Loss,
+    *,
+    weights: Sequence[ArrayLike] | None = None,
+    groups: Sequence[AnyArray] | None = None,
+    nonnegative: bool = False,
+    costs: tuple[float, float] = EQUAL_COSTS,
+) -> float:
+    """The value of `estimate_risk` before it is clipped to its range; it is unbiased at a fixed mix."""
+    class_prior, samples = read_prior(prior), loss_samples(scores, loss, weights, groups)
+    theta = float(class_prior.mean)
+    eta = choose_mix(samples, theta, mix, class_prior.spread, costs)
+    risk = pnu(theta, eta).at_costs(costs)
+    _refuse_empty(risk, samples)
+    return _nonnegative_value(theta, eta, samples, costs) if nonnegative else float(sum(class_parts(risk, samples)))
 
 
 def choose_mix(
@@ -252,67 +289,22 @@ def choose_mix(
     return best_mix(prior, reconciled_covariances(samples, prior) * np.outer(costs, costs), prior_sd, means)
 
 
-def estimate_linear_risk(
-    risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float, kind: Kind
-) -> RiskEstimate:
+def estimate_linear_risk(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float) -> RiskEstimate:
     """Value, standard error and interval of a linear combination of the mean losses of three samples.
 
-    Each sample has its own interval: Jeffreys' for error rates, a skewness-corrected t interval for other losses. MOVER
-    combines them.
+    Each sample has a skewness-corrected t interval; MOVER combines them.
     """
-    read_share(confidence, "confidence")
     _refuse_empty(risk, samples)
     value = float(sum(class_parts(risk, samples)))
     covariances = observed_covariances(samples)
     parts = []
     for weights, sample, covariance in zip(risk.table, samples, covariances, strict=True):
-        if not weights.any():
-            continue
-        if kind == "rate":  # the two zero-one losses of a row sum to one
-            factor, share = weights[0] - weights[1], float(sample.mean[0])
-            parts.append(jeffreys_distances(share, sample.size, confidence, factor))
-        else:
+        if weights.any():
             stderr = float(np.sqrt(weights @ covariance @ weights))
             parts.append(skewed_t_distances(sample.losses @ weights, sample.share, sample.size, stderr, confidence))
     down, up = mover(parts)
     stderr = float(np.sqrt(risk_variance(risk, covariances)))
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
-
-
-def _allow_for_prior(
-    estimate: RiskEstimate,
-    prior: PriorEstimate,
-    samples: Sequence[LossSample],
-    kind: Kind,
-    costs: tuple[float, float],
-    own_prior: bool,
-) -> RiskEstimate:
-    """The estimate with the uncertainty of the prior added to its standard error and interval.
-
-    Error rates: the interval comes from the joint posterior of the prior and both rates, so it stays in their range.
-    Under an uncertain prior an estimate outside the interval is moved to the nearer end. Other losses: the risk is
-    linear in the prior, so the prior's interval times the slope is a further part for MOVER.
-    """
-    slope = prior_slope(estimate.mix, np.asarray(costs) * smoothed_means(samples, float(prior.mean)))
-    stderr = float(np.hypot(estimate.stderr, prior.spread * slope))
-    if kind == "rate":
-        try:
-            shares = decision_shares(_used(samples, estimate.mix))
-            values, probability = error_posterior(*shares, prior, N_QUANTILES, costs, own_prior)
-            low, high = weighted_interval(values, probability, estimate.confidence)
-            if prior.spread and not own_prior:
-                value = float(np.clip(estimate.value, low, high))
-                return replace(estimate, value=value, stderr=stderr, low=low, high=high)
-            low, high = min(low, max(estimate.value, 0.0)), max(high, min(estimate.value, max(costs)))
-            return replace(estimate, stderr=stderr, low=low, high=high)
-        except ContradictedPrior:  # fall back on the intervals of the samples
-            pass
-    own = (estimate.value - estimate.low, estimate.high - estimate.value)
-    down, up = mover([own, prior_distances(slope, prior, estimate.confidence)])
-    low, high = estimate.value - down, estimate.value + up
-    if kind == "rate":
-        low, high = min(max(low, 0.0), max(costs)), max(min(high, max(costs)), 0.0)
-    return replace(estimate, stderr=stderr, low=low, high=high)
 
 
 def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
@@ -350,12 +342,13 @@ def posterior_risk(
         Cost of a false negative and cost of a false positive.
     """
     samples = loss_samples(scores, "zero_one", weights, groups)
-    values, probability = error_posterior(*decision_shares(samples), prior, N_QUANTILES, costs, own_prior=True)
+    share, size = decision_shares(samples)
+    values, probability = error_posterior(share, size, prior, N_QUANTILES, costs, own_prior=True)
     value = float(values @ probability)
     stderr = float(np.sqrt(probability @ (values - value) ** 2))
-    low, high = weighted_interval(values, probability, confidence)
+    low, high = cost_interval(share, size, prior, confidence, costs, own_prior=True)
     mix = choose_mix(samples, float(prior.mean), "optimal", prior.spread, costs)
-    return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
+    return RiskEstimate(value, stderr, min(low, value), max(high, value), mix, confidence=confidence)
 
 
 def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
@@ -363,16 +356,12 @@ def class_parts(risk: Risk, samples: Sequence[LossSample]) -> AnyArray:
     return np.einsum("ci,ci->i", risk.table, [sample.mean for sample in samples])
 
 
-def _clip(
-    estimate: RiskEstimate, prior: float, samples: Sequence[LossSample], costs: tuple[float, float]
-) -> RiskEstimate:
+def _nonnegative_value(prior: float, mix: float, samples: Sequence[LossSample], costs: tuple[float, float]) -> float:
     """The non-negative PNU risk: both class risks of its PU (or NU) part are clipped at zero."""
-    share, other = abs(estimate.mix), pu(prior) if estimate.mix > 0 else nu(prior)
+    share, other = abs(mix), pu(prior) if mix > 0 else nu(prior)
     parts = [(1 - share) * class_parts(pn(prior).at_costs(costs), samples)]
     parts.append(share * class_parts(other.at_costs(costs), samples))
-    value = float(np.maximum(parts, 0).sum())
-    low, high = max(estimate.low, 0.0), max(estimate.high, value)
-    return RiskEstimate(value, estimate.stderr, low, high, estimate.mix, confidence=estimate.confidence)
+    return float(np.maximum(parts, 0).sum())
 
 
 def _refuse_empty(risk: Risk, samples: Sequence[LossSample]) -> None:

@@ -16,7 +16,7 @@ from pnulearn._problem.labels import Labels, decode_labels, refuse_more_than_two
 from pnulearn._problem.samples import BY_CLASS, Sampling, read_sampling
 from pnulearn.losses import Loss, as_loss
 from pnulearn.metrics._population import one_sample
-from pnulearn.metrics._risk import Mix, estimate_risk
+from pnulearn.metrics._risk import Mix, unclipped_risk
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
 from pnulearn.priors._resolve import read_prior
 
@@ -41,7 +41,7 @@ class PNUScorer:
         scores = read_scores(signed_scores(estimator, X, negative, positive), len(rows.weight), 0.0)
         if one_sample(rows, self.sampling) is not None:  # U and the labelled rows stand for the population
             rows = replace(rows, rows=(*rows.rows[:2], np.concatenate(rows.rows)))
-        estimate = estimate_risk(
+        return -unclipped_risk(
             rows.take(scores),
             self.prior,
             self.mix,
@@ -50,7 +50,6 @@ class PNUScorer:
             nonnegative=self.nonnegative,
             costs=self.costs,
         )
-        return -estimate.value
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> PNUScorer:
         """Say whether scikit-learn's tools pass `sample_weight` to the scorer, if metadata routing is enabled.

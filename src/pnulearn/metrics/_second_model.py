@@ -202,6 +202,7 @@ def estimate_helped_risk(
         most = max(costs)
         ends = effective_jeffreys_interval(value / most, float(np.sum(table * means)) / most, stderr / most, confidence)
         low, high = (most * end for end in ends)
+        value = float(np.clip(value, 0, most))
     else:
         parts = [prior_distances(slope, prior, confidence)]
         for row, sample, covariance in zip(table, helped, observed_covariances(helped), strict=True):

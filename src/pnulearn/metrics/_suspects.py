@@ -27,23 +27,25 @@ class Suspects:
         Row numbers.
     label : array (n,)
         Their labels.
-    doubt : array (n,)
-        Probability of the other class, from a logistic calibration of the scores.
+    disagreement : array (n,)
+        A score from 0 to 1: the probability of the other class if only the row's score were known, not its label. It is
+        not the probability that the label is wrong, which is much smaller if few labels are wrong.
     """
 
     rows: IntArray
     label: AnyArray
-    doubt: FloatArray
+    disagreement: FloatArray
 
     def __str__(self) -> str:
         lines = [
-            f"row {row}: labelled {label}, doubt {doubt:.2f}" for row, label, doubt in zip(*self._first, strict=True)
+            f"row {row}: labelled {label}, disagreement {value:.2f}"
+            for row, label, value in zip(*self._first, strict=True)
         ]
         return "\n".join(lines)
 
     @property
     def _first(self) -> tuple[list[Any], list[Any], list[float]]:
-        return self.rows[:10].tolist(), self.label[:10].tolist(), self.doubt[:10].tolist()
+        return self.rows[:10].tolist(), self.label[:10].tolist(), self.disagreement[:10].tolist()
 
 
 def suspicious_rows(
@@ -93,18 +95,22 @@ def suspicious_rows(
         parts = [opinions[rows] for rows in (groups.rows[0], groups.rows[1], usual)]
         calibration = calibrate_opinion(parts, [np.ones(len(part)) for part in parts], float(read_prior(prior).mean))
         chance = calibration(opinions[labeled])
-        doubt = np.where(positive, 1 - chance, chance)
+        disagreement = np.where(positive, 1 - chance, chance)
     elif len(groups.rows[2]):
         population = read_population(prior, sampling, groups)
-        doubt = _doubt_of_one_class(opinions[labeled], opinions[groups.rows[2]], population, bool(positive[0]))
+        disagreement = _disagreement_of_one_class(
+            opinions[labeled], opinions[groups.rows[2]], population, bool(positive[0])
+        )
     else:
         raise ValueError("Labelled rows of both classes, or of one class and unlabelled rows, are needed.")
-    order = np.lexsort((labeled, -doubt))
+    order = np.lexsort((labeled, -disagreement))
     label = np.asarray(groups.classes)[positive.astype(int)]
-    return Suspects(labeled[order], label[order], doubt[order])
+    return Suspects(labeled[order], label[order], disagreement[order])
 
 
-def _doubt_of_one_class(labeled: AnyArray, unlabeled: AnyArray, population: Population, positive: bool) -> AnyArray:
+def _disagreement_of_one_class(
+    labeled: AnyArray, unlabeled: AnyArray, population: Population, positive: bool
+) -> AnyArray:
     """The probability of the other class at the scores of labelled rows of one class, in the population.
 
     Labelled and unlabelled rows are told apart by logistic regression with equal shares, whose odds are the ratio r of

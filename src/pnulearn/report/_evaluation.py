@@ -144,5 +144,5 @@ def _suspects(evaluation: Evaluation) -> list[tuple[int, str, float]]:
         return []
     found = suspicious_rows(evaluation.y, evaluation.scores, prior=evaluation.prior)
     names = np.array(evaluation.names)[found.label.astype(int)]
-    first = zip((found.rows + 1).tolist(), names.tolist(), found.doubt.tolist(), strict=True)
+    first = zip((found.rows + 1).tolist(), names.tolist(), found.disagreement.tolist(), strict=True)
     return [one for one in list(first)[:5] if one[2] > 0.5]

@@ -11,7 +11,9 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import ContradictedPrior, DecisionRates, mass_quantiles
 from pnulearn._machine import one_blas_thread
-from pnulearn.advice import Advice, advise
+from pnulearn._problem.labels import Labels
+from pnulearn._problem.samples import BY_CLASS, RANDOM
+from pnulearn.advice import Advice, ScarCheck, advise, check_scar
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import count_decisions, judge_positives
 from pnulearn.priors._sensitivity import Narrowing, shift_probability
@@ -125,6 +127,8 @@ def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
     classifier = fitted.model.classifier
     probability, prior = held_out_probability(fitted)[:, 1], classifier.prior_estimate_
     groups = [np.flatnonzero(fitted.codes == code) for code in (0, 1, -1)]
+    if fitted.sampling == RANDOM and not (len(groups[0]) and len(groups[1])):
+        groups[2] = np.arange(len(fitted.codes))  # the unlabelled rows lack the labelled ones
     theta = float(prior.mean)
     found = []
     for threshold in THRESHOLDS:
@@ -171,6 +175,7 @@ class Findings:
     bins: list[Bin]
     over_prior: list[AtPrior]
     narrowing: Narrowing | None
+    scar: ScarCheck | None
     seconds: float
 
 
@@ -204,8 +209,20 @@ def _investigate(fitted: Fitted, verdict: Verdict | None) -> Findings:
         group_by_probability(fitted) if two and counts[0] and counts[1] else [],
         look_over_prior(fitted, scores) if everything else [],
         narrowing,
+        _check_labels(fitted, counts),
         time.perf_counter() - start,
     )
+
+
+def _check_labels(fitted: Fitted, counts: list[int]) -> ScarCheck | None:
+    """Whether labels of one class can be a fair sample of it; None if the prior is not known from elsewhere."""
+    classifier, sampling = fitted.model.classifier, fitted.sampling or BY_CLASS
+    given = getattr(classifier, "prior", None)
+    if len(classifier.classes_) > 2 or min(counts[:2]) or min(max(counts[:2]), counts[2]) < 2:
+        return None
+    if given is None or isinstance(given, str) or (sampling == RANDOM and len(fitted.rows) < fitted.table.n_rows):
+        return None
+    return check_scar(fitted.X, Labels(classifier.classes_, fitted.codes), prior=given, sampling=sampling)
 
 
 def _advice(fitted: Fitted, scores: AnyArray, counts: list[int]) -> Advice:

@@ -10,6 +10,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import Labels
 from pnulearn._reader.table import Table
+from pnulearn.advice import ScarCheck, check_scar
 from pnulearn.priors import PriorEstimate, resolve_prior
 from pnulearn.priors._resolve import combine_evidence, read_prior
 from pnulearn.tables._notes import note
@@ -88,6 +89,16 @@ def note_of_one_class(sampling: str | None, labels: Labels) -> None:
             'sampling="random".'
         ]
     )
+
+
+def check_table_labels(table: Table, label: str, labels: Labels, options: TableOptions) -> ScarCheck | None:
+    """Whether labels of one class can be a fair sample of it; None if the prior is not known from elsewhere."""
+    if labels.counts.all() or min(labels.counts.max(), labels.n_unlabeled) < 2:
+        return None
+    if options.prior is None or isinstance(options.prior, str):
+        return None
+    X = learn_plan(table, without=columns_without(label, options.drop), kinds=options.kinds).features(table)[0]
+    return check_scar(X, labels, prior=options.prior, sampling=options.sampling or "by_class")
 
 
 def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
