@@ -318,3 +318,18 @@ def test_advice_says_how_many_labels_a_width_takes(capsys):
     assert by_class["positive"] == by_class["negative"] > 20
     drawn = as_json(capsys, *basic, "--width", 0.15, "--labels", "random")["labels_needed"]
     assert drawn["positive"] < drawn["negative"]
+
+
+def test_prior_and_advise_begin_with_a_sentence_and_speak_in_percent(customers, capsys):
+    assert run(["prior", str(customers), "--label", "bought", "--drop", "note", "-q", "--json"]) == 0
+    exact = json.loads(capsys.readouterr().out)["prior"]
+    assert run(["prior", str(customers), "--label", "bought", "--drop", "note", "-q"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"About {100 * exact:.0f} % of the rows are 'yes' (90 % interval ")
+    assert "0." not in told.partition("\n")[2]
+    counts = ["--n-positive", "20", "--n-negative", "30", "--n-unlabeled", "500", "--prior", "0.3"]
+    assert run(["advise", *counts]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Most promising: ")
+    assert "in percent of labels alone" in told
+    assert "30 %" in told

@@ -175,7 +175,7 @@ def test_a_screen_reader_is_told_everything(browser, tmp_path, serve):
 def test_the_mixture_is_shown_and_can_be_set(browser, tmp_path, serve):
     truth = write_table(tmp_path / "table.csv")
     page = Person(browser, serve(tmp_path / "table.csv"), truth).page
-    page.click("summary")
+    page.click("#choosing summary")
     shares = page.locator("#mixture input")
     assert [shares.nth(k).get_attribute("name") for k in range(4)] == ["random", "margin", "risk_change", "diversity"]
     page.fill("#mixture input[name=diversity]", "50")

@@ -17,7 +17,7 @@ from pnulearn.tables._verdict import Concern
 SECTIONS = ["mistakes", "columns", "line", "ablations", "rows", "label", "prior", "trust", "data", "search", "cost"]
 FIGURES = [
     *("importance", "effect-1", "thresholds", "ablations", "prior", "over-prior", "scores", "reliability", "help"),
-    *("search", "bandwidth"),
+    "search",
 ]
 
 

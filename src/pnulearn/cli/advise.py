@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import show_facts
+from pnulearn.cli.console import show_facts, show_lines
 from pnulearn.cli.options import COLUMNS, Json, existing_tables, open_table
+from pnulearn.cli.prior import in_percent
 from pnulearn.tables._options import TableOptions
 
 
@@ -36,7 +37,7 @@ def advise(
     if file is None:
         if n_positive is None or n_negative is None or n_unlabeled is None or not isinstance(theta, float | tuple):
             raise typer.BadParameter("name FILE and --label, or --n-positive, --n-negative, --n-unlabeled and --prior.")
-        show_facts(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, sampling), json)
+        _show(facts(theta, n_positive, n_negative, n_unlabeled, errors, width, sampling), json)
         return
     if label is None:
         raise typer.BadParameter("name the label column of FILE with --label.")
@@ -53,7 +54,29 @@ def advise(
     scar = check_table_labels(table, label, labels, options)
     if scar is not None:
         found |= {"scar_p_value": scar.p_value, "advice": f"{found['advice']}\n{scar}"}
-    show_facts(found, json)
+    _show(found, json)
+
+
+RATIOS = {  # of variances, by what they are called for people
+    "pu_against_pn": "variance with PU, in percent of PN",
+    "nu_against_pn": "variance with NU, in percent of PN",
+    "variance_ratio": "variance at the best mix, in percent of labels alone",
+}
+
+
+def _show(found: dict[str, Any], json: bool) -> None:
+    """All numbers for machines; for people the advice first, and shares in percent."""
+    if json:
+        show_facts(found, json)
+        return
+    lines = str(found["advice"]).splitlines()
+    first = next((line for line in lines if line.startswith("Most promising")), lines[0])
+    show_lines(first, [line for line in lines if line != first])
+    print()
+    shown = {RATIOS.get(name, name): value for name, value in in_percent(found).items() if name != "advice"}
+    for name in RATIOS.values():
+        shown[name] = None if shown.get(name) is None else f"{100 * shown[name]:.0f} %"
+    show_facts(shown, json)
 
 
 def facts(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import show_facts
+from pnulearn.cli.console import show_facts, show_lines
 from pnulearn.cli.options import COLUMNS, ORIGINS, File, Json, Label, method_name, open_table
 from pnulearn.tables._options import TableOptions
 
@@ -26,4 +27,45 @@ def prior(
     options = replace(options, prior=None if method == "auto" else method_name(method))
     table = open_table(file, options)
     labels = table_labels(table, label, options.pos_label, options.unlabeled)
-    show_facts(estimate_table_prior(table, label, labels, options), json)
+    facts = estimate_table_prior(table, label, labels, options)
+    if not json:
+        show_lines(sentence(facts))
+        print()
+    show_facts(facts if json else in_percent(facts), json)
+
+
+def in_percent(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the prior, its interval and its confidence in percent, for people.
+
+    >>> in_percent({"prior": 0.31, "interval": [0.25, 0.4], "method": "scores"})
+    {'prior': '31 %', 'interval': '25 % to 40 %', 'method': 'scores'}
+    """
+    from pnulearn.tables._verdict import percent
+
+    changed = dict(facts)
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            changed[name] = in_percent(value)
+        elif name in ("prior", "confidence") and isinstance(value, float):
+            changed[name] = percent(value)
+        elif name == "interval" and isinstance(value, list | tuple) and all(isinstance(end, float) for end in value):
+            changed[name] = " to ".join(map(percent, value))
+    return changed
+
+
+def sentence(facts: Mapping[str, Any]) -> str:
+    """The estimate in words.
+
+    >>> sentence({"prior": 0.31, "interval": [0.25, 0.4], "confidence": 0.9, "positive": "yes"})
+    "About 31 % of the rows are 'yes' (90 % interval 25 to 40 %)."
+    """
+    from pnulearn.tables._verdict import percent
+
+    share, interval = facts["prior"], facts.get("interval")
+    if not isinstance(share, float):
+        return "The share of every class among the rows, estimated from labelled and unlabelled rows:"
+    within = ""
+    if isinstance(interval, list | tuple) and all(isinstance(end, float) for end in interval):
+        low, high = (percent(end) for end in interval)
+        within = f" ({percent(facts['confidence'])} interval {low.removesuffix(' %')} to {high})"
+    return f"About {percent(share)} of the rows are {str(facts['positive'])!r}{within}."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ImportanceDisplay(Display):
-    """Increase of the error when a column is shuffled, with intervals, most important column on top.
+    """Increase of the error when a column is shuffled, with intervals, the largest increase on top.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ImportanceDisplay(Display):
             Columns to draw at most.
         """
         ax = open_axes(ax)
-        shown = self.importances[:most][::-1]
+        shown = sorted(self.importances[:most], key=lambda one: one.rise.value)
         for place, one in enumerate(shown):
             sure = one.rise.low > 0
             color = COLORS["positive" if sure else "unlabeled"]

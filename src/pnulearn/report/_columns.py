@@ -29,8 +29,8 @@ from pnulearn.report._ablation import best_candidate
 from pnulearn.tables._model import Fitted
 
 MOST_UNLABELED = 1_000
-MOST_REPEATS, SHUFFLES = 5, 120  # at most so many per column, and about so many in total
-N_EFFECTS, N_VALUES, N_AVERAGED = 6, 10, 200
+MOST_REPEATS, SHUFFLES = 3, 120  # at most so many per column, and about so many in total
+N_EFFECTS, N_VALUES, N_AVERAGED = 6, 10, 100
 N_FOLDS = 5
 
 

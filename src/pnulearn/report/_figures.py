@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
@@ -14,7 +15,6 @@ from pnulearn._estimators.classifier import PNUClassifier
 from pnulearn.advice import Advice
 from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.plots import (
-    BandwidthDisplay,
     EffectDisplay,
     ImportanceDisplay,
     PriorDisplay,
@@ -71,13 +71,8 @@ def _search_pictures(findings: Findings) -> dict[str, Picture]:
     classifier = findings.fitted.model.classifier
     if not isinstance(classifier, PNUClassifier):
         return {}
-    pictures: dict[str, Picture] = {
-        "search": (lambda ax: RiskSurfaceDisplay.from_estimator(classifier, ax=ax), (5.2, 4.0), "Validation risk")
-    }
-    if len(classifier.search_.bandwidths) > 1:
-        draw = partial(BandwidthDisplay.from_estimator, classifier)
-        pictures["bandwidth"] = (lambda ax: draw(ax=ax), (5.2, 3.0), "Bandwidths")
-    return pictures
+    draw = partial(RiskSurfaceDisplay.from_estimator, classifier)
+    return {"search": (lambda ax: draw(ax=ax), (5.2, 4.0), "Validation risk")}
 
 
 def _two_class_pictures(findings: Findings) -> dict[str, Picture]:
@@ -107,12 +102,15 @@ def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], tit
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=size, layout="constrained", facecolor="none")
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has the letters, and draws them
+        figure = Figure(figsize=size, facecolor="none")
+        canvas = FigureCanvasSVG(figure)
         draw(figure.subplots(subplot_kw={"facecolor": "none"}))
+        _fit_margins(figure)
         buffer = io.StringIO()
         # savefig would draw everything twice, the first time without output
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None})
+        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -120,6 +118,34 @@ def as_svg(name: str, draw: Callable[[Any], Any], size: tuple[float, float], tit
     svg = re.sub(r'((?:xlink:)?href="#|url\(#)', rf"\g<1>{name}-", svg)
     opening = rf'<svg viewBox="\1" role="img" aria-label="{title}">'
     return re.sub(r'<svg[^>]*?viewBox="([^"]*)"[^>]*>', opening, svg, count=1)
+
+
+PADDING = 0.04  # inches around a figure
+N_TICKS = 4  # intervals of an axis at most
+
+
+def _fit_margins(figure: Any) -> None:
+    """Margins that hold all texts, measured once; matplotlib's constrained layout measures two to three times."""
+    from matplotlib.ticker import AutoLocator, FuncFormatter, NullFormatter
+
+    renderer = figure._get_renderer()
+    width, height = figure.get_size_inches()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_locator(), AutoLocator):
+                axis.get_major_locator().set_params(nbins=N_TICKS)  # every tick takes a millisecond
+            if axis.get_scale() == "log":  # powers of ten are formulas, whose parser takes long to start
+                axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+                axis.set_minor_formatter(NullFormatter())
+    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
+    outer = figure.dpi_scale_trans.inverted().transform_bbox(type(boxes[0]).union(boxes))
+    inner = figure.subplotpars
+    figure.subplots_adjust(
+        left=inner.left + (PADDING - outer.x0) / width,
+        right=inner.right + (width - PADDING - outer.x1) / width,
+        bottom=inner.bottom + (PADDING - outer.y0) / height,
+        top=inner.top + (height - PADDING - outer.y1) / height,
+    )
 
 
 def draw_estimates(estimates: Mapping[str, Any], clear: Collection[str], words: str, scale: float, ax: Any) -> None:

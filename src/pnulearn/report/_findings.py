@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from pnulearn._problem.labels import Labels
 from pnulearn._problem.samples import BY_CLASS, RANDOM, read_sampling
 from pnulearn.advice import Advice, ScarCheck, advise, check_scar
 from pnulearn.metrics._estimate import Estimate
-from pnulearn.metrics._rates import count_decisions, judge_decisions
+from pnulearn.metrics._rates import count_decisions, judge_positives
 from pnulearn.priors._sensitivity import Narrowing, shift_probability
 from pnulearn.report._ablation import Ablation, run_ablations
 from pnulearn.report._columns import ColumnFindings, look_at_columns
@@ -133,14 +134,14 @@ def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
     for threshold in THRESHOLDS:
         table = count_decisions(groups, (probability > threshold).astype(int), 2)
         try:
-            quality = judge_decisions(table, prior)
+            judged = judge_positives(table, prior)
         except ContradictedPrior:
             continue
-        if quality is None or not FEWEST < quality.called[1] < 1 - FEWEST:
+        if judged is None or not FEWEST < judged[2] < 1 - FEWEST:
             continue
-        recall, precision = quality.recall[1], quality.precision[1]
+        precision, recall, called = judged
         right = theta * recall.value
-        wrong = right * (1 / precision.value - 1) if precision.value else quality.called[1]
+        wrong = right * (1 / precision.value - 1) if precision.value else called
         found.append(
             AtThreshold(
                 threshold,
@@ -180,7 +181,8 @@ class Findings:
 
 def investigate(fitted: Fitted, verdict: Verdict | None = None) -> Findings:
     """Compute all results of the report about a fitted model; the verdict is computed unless it is passed."""
-    with one_blas_thread():  # faster for many small matrices
+    with one_blas_thread(), warnings.catch_warnings():  # one thread is faster for many small matrices
+        warnings.simplefilter("ignore")  # of models that are fitted for comparison: they are not the user's
         return _investigate(fitted, verdict)
 
 

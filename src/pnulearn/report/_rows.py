@@ -29,6 +29,7 @@ def held_out_probability(fitted: Fitted) -> AnyArray:
 N_SURE, N_UNSURE = 3, 4
 N_TO_LABEL, N_RANDOM = 12, 6
 SHOWN_CELLS = 6
+IDENTIFIES = "an identifier"  # what a plan says of columns that it does not use
 AT_RANDOM, EITHER = "drawn at random", "could be either"
 
 
@@ -103,9 +104,11 @@ def _without_copies(X: AnyArray, order: AnyArray) -> AnyArray:
 
 
 def _shown_columns(fitted: Fitted, columns: list[str]) -> list[str]:
-    """The most important columns, in the order of the table."""
+    """The column that identifies rows, if there is one, and the most important ones in the order of the table."""
     first = set(columns[:SHOWN_CELLS]) or set(fitted.table.names[:SHOWN_CELLS])
-    return [name for name in fitted.table.names if name in first]
+    fates = fitted.model.plan.fates
+    names = [name for name in fitted.table.names if IDENTIFIES in fates.get(name, "")]
+    return [*names[:1], *(name for name in fitted.table.names if name in first and name not in names[:1])]
 
 
 @dataclass(frozen=True)
