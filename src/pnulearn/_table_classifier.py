@@ -116,7 +116,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         X : data frame, Arrow table, relation, path or list of paths
             A table with the columns that the model was fitted to.
         threshold : float, optional
-            Smallest probability of the positive class for which it is predicted; 0.5 by default.
+            The positive class is predicted above this probability; 0.5 by default.
         costs : (float, float), optional
             What a missed positive and a false alarm cost; then the threshold is the one at which errors cost least.
         """
@@ -151,7 +151,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         X : data frame, Arrow table, relation, path or list of paths
             A table with the columns that the model was fitted to.
         threshold : float, optional
-            Smallest probability of the positive class for which it is predicted; 0.5 by default.
+            The positive class is predicted above this probability; 0.5 by default.
         costs : (float, float), optional
             What a missed positive and a false alarm cost; then the threshold is the one at which errors cost least.
         """
@@ -162,7 +162,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
             missed, alarm = read_costs(costs)
             threshold = alarm / (missed + alarm)
             positive = self.model_.classes[-1]
-            note([f"At these costs {positive!r} is predicted from a probability of {percent(threshold)} on."])
+            note([f"At these costs {positive!r} is predicted above a probability of {percent(threshold)}."])
         data, seen = self._open(X)[0], set[str]()
         cells: NewRows | None = None
         with progress("Predicting", is_long=isinstance(data, Batches)) as advance:

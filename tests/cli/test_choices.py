@@ -21,7 +21,7 @@ TRAINABLE = [name for name, loss in LOSSES.items() if loss.trainable]
         (Loss, TRAINABLE),
         (Kernel, KERNELS),
         (Risk, CHOICES["risk"]),
-        (Learner, [*LEARNERS, "auto"]),
+        (Learner, [*set(LEARNERS) - {"bagging"}, "auto"]),
     ],
     ids=["loss", "kernel", "risk", "learner"],
 )

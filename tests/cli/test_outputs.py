@@ -232,8 +232,8 @@ def test_a_threshold_or_costs_decide_where_the_line_is(capsys, customers, fitted
     _, probability, _ = answers()
     for options, threshold in ((("--threshold", "0.2"), 0.2), (("--costs", "3", "1"), 0.25)):
         labels, _, said = answers(*options)
-        assert labels == ["yes" if share >= threshold else "no" for share in probability]
-    assert "'yes' is predicted from a probability of 25 % on" in said
+        assert labels == ["yes" if share > threshold else "no" for share in probability]
+    assert "'yes' is predicted above a probability of 25 %" in said
     code, said = refusal(capsys, "predict", customers, "-m", fitted[1], "--threshold", "0.2", "--costs", "3", "1")
     assert code != 0
     assert "pass one of them" in said

@@ -502,6 +502,11 @@ def auto_contents(model: AutoPNU) -> dict[str, Any]:
 
 def restore_auto(content: dict[str, Any]) -> AutoPNU:
     """The model with these contents. Raises an error if they are inconsistent."""
+    if any("learner" not in member for member in content["members"]):
+        raise ModelFileError(
+            "The file holds an AutoPNU of an earlier version, whose members do not name their learners. "
+            "Fit and save the model again."
+        )
     model = AutoPNU(**content["parameters"])
     model.__dict__.update(content["learnt"])
     saved_with = content["scikit-learn"]

@@ -34,15 +34,8 @@ COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
 FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
 GROUPED = ("by", "groups", "verdict")  # keys of facts that are printed as sentences and a table
-PROSE = {
-    "headline",
-    "advice",
-    "assumption",
-    "what",
-    "do",
-    "prior_advice",
-    "remarks",
-}  # keys of facts that hold sentences
+# Keys of facts that hold sentences.
+PROSE = {"headline", "advice", "assumption", "what", "do", "prior_advice", "remarks"}
 # Values that are typed differently on the command line: a range, a list of one item, a quoted word, or any (...).
 VALUE = r'(?:\((?P<low>[\d.]+), (?P<high>[\d.]+)\)|\["?(?P<item>[^\]"]+)"?\]|"(?P<word>\w+)"|(?P<any>\.{3}))?'
 
@@ -138,8 +131,8 @@ def in_options(message: str) -> str:
     'pass --sampling random, --prior 0.1..0.3, --drop id or --no-header'
     >>> in_options("pass pos_label=... if it is another")
     'pass --positive if it is another'
-    >>> in_options('pass unlabeled="": then, pass decimal=\'.\' or header_rows=2')
-    'pass --unlabeled "": then, pass --decimal \'.\' or --header-rows 2'
+    >>> in_options("pass decimal='.' or header_rows=2")
+    "pass --decimal '.' or --header-rows 2"
     """
     message = message.replace("header=False", "--no-header")
     message = re.sub(rf"(?<![\w.-])(?P<name>{'|'.join(FLAGS)})={VALUE}(?=(?P<blank>\s?))", _as_flag, message)

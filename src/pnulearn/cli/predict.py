@@ -37,7 +37,7 @@ def predict(
     only: Annotated[bool, typer.Option("--only", help="Write the predictions without the columns of FILE.")] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Predict the positive class from this probability on, instead of 0.5.", min=0, max=1),
+        typer.Option(help="Predict the positive class above this probability, instead of 0.5.", min=0, max=1),
     ] = None,
     costs: Annotated[
         tuple[float, float] | None,

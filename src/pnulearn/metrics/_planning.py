@@ -159,7 +159,7 @@ def labels_for_share(
     >>> print(labels_for_share(0.1, 0.7))
     95 % interval of the share no wider than 0.1: 321 labels drawn at random in all.
     >>> print(labels_for_share(0.1, 0.7, judge=(0.9, 0.8)))
-    95 % interval of the share no wider than 0.1: 170 labels drawn at random in all.
+    95 % interval of the share no wider than 0.1: 169 labels drawn at random in all.
     """
     wish, theta = read_share(width, "width"), read_share(share, "share")
     read_share(confidence, "confidence")

@@ -174,7 +174,7 @@ def pnu_share(
     >>> y = [1] * 24 + [0] * 4 + [1] * 2 + [0] * 10 + [None] * 400
     >>> verdict = ["good"] * 28 + ["bad"] * 12 + ["good"] * 290 + ["bad"] * 110
     >>> print(pnu_share(y, helper=verdict))
-    0.6657 ± 0.0589, 95 % interval 0.5439 to 0.7740 (40 labels, worth 62)
+    0.6657 ± 0.0588, 95 % interval 0.5446 to 0.7742 (40 labels, worth 62)
     """
     return share_with_influence(
         y,

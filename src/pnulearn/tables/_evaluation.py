@@ -215,7 +215,6 @@ def evaluate_table(
     weight = read_weights(table, origins.weights)
     estimator = _ErrorEstimator(labels, scores, weight, _opinions(table, helper, labels), one_class)
     error, alone = estimator.estimate(belief, confidence)
-    _explain_negative(error, labels)
     windows = None if by is None else read_windows(table, by)
     groups = None
     if windows is not None:
@@ -235,19 +234,6 @@ def evaluate_table(
         None if model is not None else _probabilities(table, score),
         groups,
         windows,
-    )
-
-
-def _explain_negative(error: RiskEstimate, labels: Labels) -> None:
-    """Warn about an estimate below 0: unlabelled rows and the prior give it if labels of a class are few or absent."""
-    if error.value >= 0:
-        return
-    absent = [str(name) for name, count in zip(labels.classes.tolist(), labels.counts, strict=True) if count == 0]
-    why = f"there are no labelled rows of {absent[0]!r}" if absent else "few rows of a class are labelled"
-    warn(
-        f"The estimated error rate is {error.value:.3g}, below 0, so read it as 0 to {max(error.high, 0):.3g}. It "
-        f"follows from the prior and the unlabelled rows, because {why}. If it is far below 0, the prior is wrong; "
-        "label rows of both classes to be sure."
     )
 
 

@@ -227,7 +227,7 @@ def judge_table(
     >>> verdict = ["pass"] * 28 + ["fail"] * 12 + ["pass"] * 290 + ["fail"] * 110
     >>> found = judge_table(pd.DataFrame({"human": good, "judge": verdict}), "human", "judge")
     >>> print(found.sentence())  # doctest: +NORMALIZE_WHITESPACE
-    The share of 'good' is about 66.6 % (54.4 % to 77.4 % with 95 % confidence), from 40 human labels and the verdicts
+    The share of 'good' is about 66.6 % (54.5 % to 77.4 % with 95 % confidence), from 40 human labels and the verdicts
     of judge on 440 rows.
     """
     table = read_table(data) if is_paths(data) else as_table(data)

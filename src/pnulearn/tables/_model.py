@@ -91,7 +91,7 @@ class TableModel:
         table : Table or data frame
                 As `read_table` returns it, a data frame, or any object with an Arrow stream.
         threshold : float, optional
-                Smallest probability of the positive class for which it is predicted; 0.5 by default.
+                The positive class is predicted above this probability; 0.5 by default.
         """
         table = as_table(table)
         X, found = self.plan.transform(table)
@@ -100,7 +100,7 @@ class TableModel:
         probability = probabilities(scores, self.classifier.calibration_)
         if threshold is not None:
             self._refuse_threshold(threshold)
-            places = (probability[:, 1] >= threshold).astype(int)
+            places = (probability[:, 1] > threshold).astype(int)
         seen = np.isin(hash_rows(X), self.record.labeled_rows) if len(self.record.labeled_rows) else None
         labels = self.classifier.classes_[places]
         return Predictions(labels, scores, probability, self.classes, found.remarks(), seen, found)

@@ -71,11 +71,8 @@ def customers(kinds: bool = False) -> pd.DataFrame:
 
 def fit_customers(kinds: bool = False, **options: Any) -> TableModel:
     wanted = {"kinds": {"post": "codes", "note": "text"}} if kinds else {"prior": 0.4}
-    return (
-        pnulearn.TableClassifier(settings={"centers": 10}, cv=3, **wanted, **options)
-        .fit(customers(kinds), "bought")
-        .model_
-    )
+    settings = {} if "learner" in options else {"settings": {"centers": 10}}
+    return pnulearn.TableClassifier(cv=3, **settings, **wanted, **options).fit(customers(kinds), "bought").model_
 
 
 def collect() -> PNUStatistics:
@@ -101,14 +98,14 @@ FILES: dict[str, Callable[[], Any]] = {
     "classifier-ranks.pnu": partial(fit_classifier, columns="both"),
     "classifier-estimated-prior.pnu": partial(fit_classifier, kernel="linear", prior=None),
     "pipeline-v1.pnu": fit_pipeline,
-    "auto-v2.pnu": partial(fit_auto, "pnu", "logistic", "svm", "boosting"),
+    "auto-v3.pnu": partial(fit_auto, "pnu", "logistic", "svm", "forest"),
     "table-v1.pnu": fit_customers,
     "table-kinds.pnu": partial(fit_customers, kinds=True),
-    "table-auto-v2.pnu": partial(fit_customers, learner="logistic"),
+    "table-auto-v3.pnu": partial(fit_customers, learner="logistic"),
     "statistics-v1.npz": collect,
 }
-# AutoPNU of before 0.2.0, with copies of scikit-learn's models.
-REFUSED = ("auto-v1.pnu", "table-auto-v1.pnu")
+# AutoPNU of before 0.2.0: with copies of scikit-learn's models, and without the names of learners.
+REFUSED = ("auto-v1.pnu", "table-auto-v1.pnu", "auto-v2.pnu", "table-auto-v2.pnu")
 
 
 def ask(path: Path) -> dict[str, Any]:
