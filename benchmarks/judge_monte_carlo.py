@@ -52,11 +52,10 @@ def true_risk(loss: Loss) -> float:
 def estimates(loss: Loss, scores: list[np.ndarray], names: list[str]) -> Iterator[tuple[float, float, float, float]]:
     """What `pnu_risk` reports, for every mix; the losses are computed once."""
     samples = [LossSample.of(loss_pairs(g, loss)) for g in scores]
-    kind = "rate" if isinstance(loss, ZeroOne) else "mean"
     for name in names:
         eta = choose_mix(samples, PRIOR, MIXES[name]) if MIXES[name] is not None else 0.0
         risk = pnu(PRIOR, eta) if MIXES[name] is not None else punu(PRIOR, 0.3)
-        found = estimate_linear_risk(risk, samples, eta, 0.95, kind)
+        found = estimate_linear_risk(risk, samples, eta, 0.95)
         yield found.value, found.stderr, found.low, found.high
 
 
