@@ -128,7 +128,6 @@ def _fit_margins(figure: Any) -> None:
     """Margins that hold all texts, measured once; matplotlib's constrained layout measures two to three times."""
     from matplotlib.ticker import AutoLocator, FuncFormatter, NullFormatter
 
-    renderer = figure._get_renderer()
     width, height = figure.get_size_inches()
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -137,7 +136,7 @@ def _fit_margins(figure: Any) -> None:
             if axis.get_scale() == "log":  # powers of ten are formulas, whose parser takes long to start
                 axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
                 axis.set_minor_formatter(NullFormatter())
-    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
+    boxes = [axes.get_tightbbox() for axes in figure.axes]
     outer = figure.dpi_scale_trans.inverted().transform_bbox(type(boxes[0]).union(boxes))
     inner = figure.subplotpars
     figure.subplots_adjust(
