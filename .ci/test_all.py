@@ -50,6 +50,8 @@ def main() -> int:
     named = install() | {
         "Ray is not installed": "its recipe is tested where it is; hundreds of megabytes",
         "no folder of real data": "it is not part of the repository",
+        "tabpfn is not installed": "its weights are not in the package",
+        "tabicl is not installed": "its weights are not in the package",
     }
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-rs", "-m", "thorough"]
     result = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)

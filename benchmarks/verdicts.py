@@ -44,7 +44,8 @@ def read_public(folder: Path) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
     adult, airbnb, hotel, telco, titanic = (
         pd.read_csv(folder / f"{name}.csv") for name in ("adult", "airbnb", "hotel", "telco", "titanic")
     )
-    credit, hr = pd.read_excel(folder / "credit.xls", header=1), pd.read_excel(folder / "hr.xlsx")
+    credit = pd.read_excel(folder / "credit.xls", header=1, engine="calamine")
+    hr = pd.read_excel(folder / "hr.xlsx", engine="calamine")
     found = {
         "adult": (adult, "class", adult["class"].str.strip().eq(">50K")),
         "airbnb": (airbnb, "price", airbnb["price"] > 200),
