@@ -8,7 +8,8 @@ upper bound, and the further it lies above the others the more the classes overl
 
 with a two-piece normal distribution. Its deviation is greater below the estimate than above, since θ ≤ κ; both grow
 with the overlap of the classes, 1 − AUC of P against N, and with the variance of the bootstrap. The coefficients were
-chosen on one half of 37 data sets; results/positive-unlabelled.md has errors and coverage on the other half.
+chosen on one half of 36 data sets; results/positive-unlabelled.md has errors and coverage on the other half, whose
+figures were seen during the choice and are somewhat optimistic.
 """
 
 from __future__ import annotations
