@@ -1,14 +1,14 @@
 """AutoPNU and PNU against the classifiers that people use: errors, regrets, times, and whether `risk_` holds.
 
     PNULEARN_DATA=folder python benchmarks/against_the_world.py [--draws 20] [--labels 50] [--unlabeled 300]
-        [--regimes random by-class pu] [--half choosing|reporting|both] [--methods NAME ...]
+        [--regimes random by-class known pu] [--half choosing|reporting|both] [--methods NAME ...]
     python benchmarks/against_the_world.py --report             # results/against-the-world.md alone
 
 Columns are raw: nothing is scaled, except inside the methods that need it (logistic regression, SVC, label spreading).
 Every method gets the same rows. Labels are drawn at random from the population ("random"), by class with a share that
 is not the population's ("by-class": half of the labels are positive, or .7 where the population has .5; the prior is
-unknown), or they are positives only ("pu", prior known). Test rows have the population's class shares. Draws at random
-with fewer than two labels of a class are drawn again.
+unknown; "known": the same, and own methods are told the prior), or they are positives only ("pu", prior known). Test
+rows have the population's class shares. Draws at random with fewer than two labels of a class are drawn again.
 
 Rules of pnulearn were chosen on every second set, CHOOSING; the results page reports the others. Rows are saved as they
 come, all sets once before any set twice, so that a stopped run is a smaller run; a run adds what is missing.
@@ -72,7 +72,8 @@ CHOOSING, REPORTING = SETS[::2], SETS[1::2]
 PRIORS = (0.1, 0.3, 0.5, 0.7)  # by class
 PRIORS_PU = (0.1, 0.3, 0.5)
 MOST_TEST_ROWS = 2000  # of each class, or twice as many at random
-REGIMES = ("random", "by-class", "pu")
+REGIMES = ("random", "by-class", "known", "pu")
+BINS = 10  # of probabilities
 ROWS, PAGE = Path("results/rows/against-the-world.jsonl"), Path("results/against-the-world.md")
 
 
@@ -113,6 +114,13 @@ class Draw:
 
     def error(self, positive: np.ndarray) -> float:
         return float(self.weight @ (positive.astype(bool) != self.y_test))
+
+    def calibration(self, share: np.ndarray) -> list[float]:
+        """The expected calibration error, and about what it would be if every probability were right."""
+        place = np.minimum((share * BINS).astype(int), BINS - 1)
+        gap = np.bincount(place, self.weight * (share - self.y_test), BINS)
+        noise = np.bincount(place, self.weight**2 * share * (1 - share), BINS)
+        return [round(float(np.abs(gap).sum()), 5), round(float(np.sqrt(2 / np.pi * noise).sum()), 5)]
 
 
 class TooFewRows(ValueError):
@@ -181,7 +189,6 @@ SEMI_SUPERVISED: dict[str, Callable[[], Any]] = {
 OWN = {
     "PNUClassifier": lambda own: PNUClassifier(**own),
     "PNUClassifier, columns given": lambda own: PNUClassifier(columns="given", **own),
-    "PNUClassifier, columns both": lambda own: PNUClassifier(columns="both", **own),
     "PNUClassifier, standardised": lambda own: PNUClassifier(**own),
     "PriorAdjusted(CatBoost)": lambda own: PriorAdjusted(catboost(), **own),
     "PriorAdjusted(ExtraTrees)": lambda own: PriorAdjusted(ExtraTreesClassifier(random_state=0), **own),
@@ -193,6 +200,8 @@ METHODS = [*FOR_BOTH_CLASSES, *POSITIVE_UNLABELED]
 
 
 def methods_of(regime: str) -> list[str]:
+    if regime == "known":
+        return list(OWN)
     if regime != "pu":
         return FOR_BOTH_CLASSES
     return [*POSITIVE_UNLABELED, *(name for name in OWN if not name.startswith("PriorAdjusted"))]
@@ -216,6 +225,8 @@ def measure(given: Draw, methods: list[str]) -> Iterator[dict[str, Any]]:
         scores = np.where(np.isnan(scores), given.y[given.known].mean() - 0.5, scores)
         row = {"method": method, "error": round(given.error(scores > 0), 5), "seconds": round(seconds, 3)}
         row["auc"] = round(float(roc_auc_score(given.y_test, scores)), 5)
+        if given.regime == "known":
+            row["calibration"] = given.calibration(model.predict_proba(given.X_test)[:, 1])
         risk = getattr(model, "risk_", None) if base in OWN else None
         yield row | ({} if risk is None else {"risk": [round(float(v), 5) for v in (risk.value, risk.low, risk.high)]})
 
@@ -229,7 +240,7 @@ def _fit(given: Draw, method: str) -> tuple[Any, float]:
     elif method in POSITIVE_UNLABELED:
         model, rows = _positive_unlabeled(method), (X, known.astype(int))
     else:
-        prior = given.prior if given.regime == "pu" else None
+        prior = given.prior if given.regime in ("known", "pu") else None
         model = OWN[method]({"prior": prior, "sampling": given.sampling, "random_state": 0})
         if method.endswith("standardised"):
             model = _Standardised(model)
@@ -252,6 +263,9 @@ class _Standardised:
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         return self.model.decision_function(self.scaler.transform(X))
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        return self.model.predict_proba(self.scaler.transform(X))
 
 
 def _positive_unlabeled(method: str) -> Any:
@@ -376,8 +390,7 @@ def risk_table(cells: dict[Cell, dict[str, dict[str, Any]]]) -> str:
         "| labels | U | method | fits | covered | mean estimate less truth | mean width |",
         "|---|---|---|---|---|---|---|",
     ]
-    kinds = sorted({cell[1:4] for cell in cells}, key=lambda kind: (REGIMES.index(kind[0]), kind[1:]))
-    for (regime, labels, n_unlabeled), method in product(kinds, OWN):
+    for (regime, labels, n_unlabeled), method in product(_kinds(cells), OWN):
         seen = [
             (cell[0], rows[method]["error"], rows[method]["risk"])
             for cell, rows in cells.items()
@@ -394,6 +407,38 @@ def risk_table(cells: dict[Cell, dict[str, dict[str, Any]]]) -> str:
     return "\n".join(lines)
 
 
+def scale_table(cells: dict[Cell, dict[str, dict[str, Any]]]) -> str:
+    """Errors of PNUClassifier on raw and on standardised columns, in draws that have all of its ways."""
+    ways = [name for name in OWN if name.startswith("PNUClassifier")]
+    lines = ["| labels | U | draws | sets | " + " | ".join(ways) + " | raw less standardised |", "|---" * 8 + "|"]
+    for regime, labels, n_unlabeled in _kinds(cells):
+        own = [(c[0], r) for c, r in cells.items() if c[1:4] == (regime, labels, n_unlabeled) and r.keys() >= set(ways)]
+        if own:
+            sets = [name for name, _ in own]
+            errors = [f"{mean([100 * r[way]['error'] for _, r in own], sets)[0]:.1f}" for way in ways]
+            gap = mean([100 * (r[ways[0]]["error"] - r[ways[-1]]["error"]) for _, r in own], sets)
+            facts = [f"{labels}, {regime}", str(n_unlabeled), str(len(own)), str(len(set(sets))), *errors]
+            lines.append("| " + " | ".join(facts) + " | {:+.2f} ± {:.2f} |".format(*gap))
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def calibration_table(cells: dict[Cell, dict[str, dict[str, Any]]]) -> str:
+    """The expected calibration error with a known prior, beside that of right probabilities on the same test rows."""
+    lines = ["| labels | U | method | draws | calibration error | if all were right |", "|---" * 6 + "|"]
+    for (regime, labels, n_unlabeled), method in product(_kinds(cells), OWN):
+        own = [(c[0], r[method]) for c, r in cells.items() if c[1:4] == (regime, labels, n_unlabeled) and method in r]
+        own = [(name, row["calibration"]) for name, row in own if "calibration" in row]
+        if own:
+            sets, both = [name for name, _ in own], [[row[side] for _, row in own] for side in (0, 1)]
+            found = "{:.3f} ± {:.3f} | {:.3f}".format(*mean(both[0], sets), mean(both[1], sets)[0])
+            lines.append(f"| {labels} | {n_unlabeled} | {method} | {len(own)} | {found} |")
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def _kinds(cells: dict[Cell, Any]) -> list[tuple[str, int, int]]:
+    return sorted({cell[1:4] for cell in cells}, key=lambda kind: (REGIMES.index(kind[0]), kind[1:]))
+
+
 def report(rows: list[dict[str, Any]]) -> str:
     text = "\n".join(f"    {line}".rstrip() for line in (__doc__ or "").strip().splitlines()[7:])
     parts = [
@@ -404,12 +449,15 @@ def report(rows: list[dict[str, Any]]) -> str:
     ]
     for title, sets in (("Sets that no rule was chosen on", REPORTING), ("Sets that rules were chosen on", CHOOSING)):
         cells = cells_of(rows, sets)
-        for regime, labels, n_unlabeled in sorted(
-            {cell[1:4] for cell in cells}, key=lambda kind: (REGIMES.index(kind[0]), kind[1:])
-        ):
+        for regime, labels, n_unlabeled in _kinds(cells):
             table = errors_table(cells, regime, labels, n_unlabeled)
             if table:
                 parts += [f"## {title}: {labels} labels, {regime}, {n_unlabeled} unlabelled rows", table]
+        for what, table in (
+            ("columns raw and standardised", scale_table(cells)),
+            ("probabilities, prior known", calibration_table(cells)),
+        ):
+            parts += [f"## {title}: {what}", table] if table else []
         if cells:
             parts += [f"## {title}: does `risk_` hold?", risk_table(cells)]
     return "\n\n".join(parts) + "\n"

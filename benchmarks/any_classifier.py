@@ -88,7 +88,8 @@ def measure(trial: Trial, methods: list[str]) -> dict[str, float]:
 def fit(trial: Trial, method: str, seed: int) -> Any:
     known = ~np.isnan(trial.y)
     if method in PNU:
-        return PNUClassifier(**{"prior": trial.prior, "random_state": seed} | PNU[method]).fit(trial.X, trial.y)
+        given = {"prior": trial.prior, "columns": "given", "random_state": seed} | PNU[method]
+        return PNUClassifier(**given).fit(trial.X, trial.y)
     if method in AUTO:
         return AutoPNU(prior=trial.prior if AUTO[method] else None, random_state=seed).fit(trial.X, trial.y)
     if method in MODELS:

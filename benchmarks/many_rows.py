@@ -40,7 +40,8 @@ X = rng.normal(size=(len(truth), 10))
 X[:, :3] += np.where(truth, 0.5, -0.5)[:, None]
 y = np.where(np.arange(len(truth)) < n_labeled, truth, np.nan)
 start = time.process_time()
-model = PNUClassifier(cv=5, random_state=0).fit(X, y)
+model = PNUClassifier(cv=5, random_state=0)
+model.set_params(**{"columns": "given"} if hasattr(model, "columns") else {}).fit(X, y)
 seconds = time.process_time() - start
 tables = [model.search_.zero_one.ravel().tolist(), model.search_.squared.ravel().tolist()]
 megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -46,7 +46,13 @@ def run(cell: Cell, methods: Sequence[str], settings: Settings) -> Iterator[Row]
     pools = Pools(positive, rng)
     rows, y = pools.take(N_LABELED, N_LABELED)
     model = PNUClassifier(
-        "pn", prior=training_prior(cell), centers="labeled", selection="best", tie_break="first", random_state=0
+        "pn",
+        prior=training_prior(cell),
+        columns="given",
+        centers="labeled",
+        selection="best",
+        tie_break="first",
+        random_state=0,
     ).fit(X[rows], y)
     rest, truth = pools.rest(most=len(X))
     wrong = (model.decision_function(X[rest]) > 0) != truth

@@ -97,7 +97,12 @@ def _load_plugin(path: str) -> None:
 
 def _pnu(**parameters: Any) -> Callable[[Trial], PNUClassifier]:
     def learn(trial: Trial) -> PNUClassifier:
-        common: dict[str, Any] = {"prior": trial.prior, "centers": "all", "random_state": trial.seed}
+        common: dict[str, Any] = {
+            "prior": trial.prior,
+            "columns": "given",
+            "centers": "all",
+            "random_state": trial.seed,
+        }
         model = PNUClassifier(**common | parameters)
         return model.fit(trial.X, trial.y, X_val=trial.X_val, y_val=trial.y_val)
 

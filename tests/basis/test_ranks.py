@@ -73,7 +73,7 @@ def test_a_model_of_ranks_is_a_model_of_transformed_columns():
     folds = [(np.flatnonzero(np.arange(200) % 3 != k), np.flatnonzero(np.arange(200) % 3 == k)) for k in range(3)]
     settings = QUICK | {"cv": folds}
     ranked = PNUClassifier(columns="ranks", centers=X[:20], **settings).fit(X, Y)
-    by_hand = PNUClassifier(centers=seen[:20], **settings).fit(seen, Y)
+    by_hand = PNUClassifier(columns="given", centers=seen[:20], **settings).fit(seen, Y)
     assert_allclose(ranked.decision_function(X), by_hand.decision_function(seen), atol=1e-8)
     assert_allclose(ranked.search_.zero_one, by_hand.search_.zero_one, atol=1e-12)
     assert ranked.columns_ == "ranks"

@@ -105,7 +105,7 @@ def fit_case(
 
     def run() -> Quantities:
         data = problem()
-        model = PNUClassifier(**{"prior": data.prior, "cv": 5, "random_state": 0} | given)
+        model = PNUClassifier(**{"prior": data.prior, "columns": "given", "cv": 5, "random_state": 0} | given)
         model.fit(**{"X": data.X, "y": data.y} | (rows(data) if rows else {}))
         return learnt(model, data.X_new) | {"validation_scores": thinned(model.validation_scores_)}
 
@@ -170,6 +170,8 @@ fit_case("two_threads", n_jobs=2)
 fit_case("rows_left_out", cv="auto")
 fit_case("rows_left_out_estimated_prior", breast_cancer, cv="auto", prior=None)
 fit_case("rows_left_out_iris", iris, cv="auto")
+fit_case("columns_both", columns="both")
+fit_case("defaults", breast_cancer, columns="auto", cv="auto", prior=None)
 fit_case("words_and_pos_label", pos_label="ham", prior=0.6, rows=lambda data: {"y": data.named("ham", "spam")})
 fit_case("marked_unlabeled", unlabeled=-1, rows=lambda data: {"y": np.nan_to_num(data.y, nan=-1)})
 fit_case("only_positives", risk="pu", rows=lambda data: {"y": np.where(data.y == 1, 1, np.nan)})
@@ -182,7 +184,7 @@ fit_case("only_negatives", risk="nu", rows=lambda data: {"y": np.where(data.y ==
 def batch_case(name: str, problem: Callable[[], Problem], **options: Any) -> None:
     def run() -> Quantities:
         data = problem()
-        model = PNUClassifier(centers=20, random_state=0, **{"prior": data.prior} | options)
+        model = PNUClassifier(centers=20, random_state=0, **{"prior": data.prior, "columns": "given"} | options)
         rows = np.random.default_rng(0).permutation(len(data.y))
         for batch in np.array_split(rows, 3):
             model.partial_fit(data.X[batch], data.y[batch], classes=np.unique(data.truth))
@@ -196,6 +198,7 @@ for kernel in ("rbf", "linear"):
     batch_case(kernel, many_rows, kernel=kernel)
     batch_case(f"{kernel}_five_classes", five_classes, kernel=kernel)
 batch_case("estimated_prior_best", many_rows, prior=None, selection="best")
+batch_case("defaults", many_rows, columns="auto", prior=None)
 
 
 def write_table(path: Path, data: Problem) -> Path:
@@ -214,7 +217,7 @@ def files_case(name: str, suffix: str = "", *, fit: Mapping[str, Any] | None = N
 
     def run() -> Quantities:
         data = many_rows()
-        model = PNUClassifier(centers=30, random_state=0, **{"prior": data.prior} | options)
+        model = PNUClassifier(centers=30, random_state=0, **{"prior": data.prior, "columns": "given"} | options)
         given = {"part_rows": 200, "dtype": "float64"} | (fit or {})  # sums in single precision differ by processor
         if not suffix:
             return learnt(fit_files(model, (data.X, data.y), **given), data.X_new)
@@ -231,6 +234,7 @@ def files_case(name: str, suffix: str = "", *, fit: Mapping[str, Any] | None = N
 
 
 files_case("arrays")
+files_case("arrays_defaults", columns="auto", prior=None)
 files_case("arrays_linear", kernel="linear")
 files_case("arrays_second_pass", fit={"second_pass": True}, prior=None)
 files_case("arrays_best", selection="best", risk="punu")

@@ -27,7 +27,7 @@ TOLERANCE_OF_PRIORS = 1e-10
 FEW = {"alpha": [0.01, 0.1], "bandwidth": None, "cv": 3}
 METHODS: dict[str, Callable[..., Any]] = {
     "default": PNUClassifier,
-    "both": partial(PNUClassifier, columns="both"),
+    "given": partial(PNUClassifier, columns="given"),
     "known prior": lambda prior=None, **given: PNUClassifier(prior=prior, **given),
     "five folds": partial(PNUClassifier, cv=5),
     "best": partial(PNUClassifier, selection="best"),

@@ -10,6 +10,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
 from tests.problems import COLUMNS, mixture, table, write_parquet
 
 from pnulearn import PNUClassifier
@@ -44,7 +45,7 @@ def test_one_file_with_every_row_in_order(model, rows, ending, tmp_path, scores)
     assert found["id"].to_pylist() == IDS.tolist()
     assert_allclose(found["score"], scores, atol=1e-4)
     assert_array_equal(found["prediction"], (np.array(found["score"]) > 0).astype(float))
-    assert_allclose(found["probability"], np.clip((1 + np.array(found["score"])) / 2, 0, 1), atol=1e-12)
+    assert_allclose(found["probability"], expit(model.calibration_[0, 0] * np.array(found["score"])), atol=1e-12)
     assert [p.name for p in tmp_path.iterdir()] == [f"out{ending}"]  # nothing is left lying about
 
 

@@ -105,7 +105,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         installed, else scikit-learn's), "logistic", "svm" (two classes only) and "bagging" (labels of one class only),
         and classifiers or pipelines of your own, also as pairs (name, classifier).
     pnu : PNUClassifier, optional
-        The PNU classifier to use for "pnu"; by default `PNUClassifier(columns="both")`.
+        The PNU classifier to use for "pnu"; by default `PNUClassifier()`.
     prior : object, optional
         The class prior, in any form that `PNUClassifier` accepts; None estimates it.
     cv : "auto", int, splitter or pairs of row numbers
@@ -248,7 +248,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         return _Fitted(adjusted.estimator_, adjusted.adjustment_, scores, judging, adjusted.risk_)
 
     def _fit_pnu(self, given: PNUClassifier | None, rows: Samples, common: dict[str, Any]) -> _Fitted:
-        own = PNUClassifier(columns="both") if given is None else clone(given)
+        own = PNUClassifier() if given is None else clone(given)
         own.set_params(unlabeled=None, pos_label=None, cv=self.cv, **common)
         if own.risk == "pnu" and rows.n_classes == 2 and (rows.counts == 0).any():
             own.set_params(risk="pu" if rows.counts[0] == 0 else "nu")

@@ -70,7 +70,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
     columns
         "given", "ranks" (every value is replaced by the normal quantile of its rank among all rows, so that skewed
         columns such as amounts and counts need no logarithms), or "both", which searches and averages over both. Ranks
-        need a kernel around centres.
+        need a kernel around centres. "auto" is "both" for such a kernel if no `bandwidth` is given and X is not a large
+        sparse matrix (over 2²⁰ cells), and "given" otherwise.
     centers
         "auto" (all rows up to 500, otherwise the labelled rows and a random sample of the others), "labeled", "all",
         a number or an array.
@@ -129,7 +130,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
     n_iter_, converged_
         largest number of iterations of a fit, and whether all fits converged.
     calibration_
-        slope and shift (0) from scores to log-odds, None for the squared loss.
+        slope and shift (0) from scores to log-odds; None if scores are 2 P(+|x) − 1: with the squared loss, for more
+        than two classes, after `partial_fit` and if no row was held out.
     validation_scores_
         scores of held-out rows (out of fold, or of X_val).
     judging_scores_
@@ -167,7 +169,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
         mix: Any = None,
         alpha: Any = None,
         bandwidth: Any = None,
-        columns: str = "given",
+        columns: str = "auto",
         centers: Any = "auto",
         selection: str = "average",
         tie_break: str = "risk",

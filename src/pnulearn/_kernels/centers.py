@@ -20,8 +20,8 @@ from pnulearn._kernels.ranks import NormalRanks
 AUTO_CENTERS = 500
 MEDIAN_ROWS = 1000
 ROUNDING = 1e-9  # relative to the largest distance: closer rows count as equal
-GIVEN, RANKS = "given", "ranks"
-COLUMNS = {GIVEN: (False,), RANKS: (True,), "both": (False, True)}  # for every representation: is it ranks?
+AUTO, GIVEN, RANKS, BOTH = "auto", "given", "ranks", "both"
+COLUMNS = {GIVEN: (False,), RANKS: (True,), BOTH: (False, True)}  # for every representation: is it ranks?
 
 
 def median_distance(centers: AnyArray, metric: str = "euclidean") -> float:

@@ -19,15 +19,19 @@ LEAST_SLOPE = 1e-3  # for scores divided by their root mean square; keeps the sl
 JUST_MORE_LIKELY = np.nextafter(0.5, 1)
 
 
-def score_calibration(loss: Loss, scores: AnyArray, rows: Samples, prior: AnyArray) -> AnyArray | None:
+def score_calibration(
+    loss: Loss, scores: AnyArray, rows: Samples, prior: AnyArray, *, held_out: bool
+) -> AnyArray | None:
     """Slope and shift of the log-odds for each output, shape (K, 2), or None if scores are 2 P(+|x) − 1.
 
-    The link of the loss determines whether scores are 2 P(+|x) − 1 ("identity") or log-odds ("logit"). Without a link,
-    scores give only the order of rows and, by their sign, whether P(+|x) exceeds 1/2. The slope is then fitted to the
-    held-out `scores` (K, n), where NaN marks rows without a score. All outputs share one slope and the shift is 0, so
-    that the most probable class is the one with the greatest score, as in `predict`.
+    The link of the loss determines whether the minimiser of its risk is 2 P(+|x) − 1 ("identity") or the log-odds
+    ("logit"). Without a link, scores give only the order of rows and, by their sign, whether P(+|x) exceeds 1/2. The
+    slope is then fitted to the `scores` (K, n), where NaN marks rows without a score. With two classes and `held_out`
+    scores this is done for "identity", too, because penalised scores are nearer to 0 than 2 P(+|x) − 1. All outputs
+    share one slope and the shift is 0, so that the most probable class is the one with the greatest score, as in
+    `predict`.
     """
-    if loss.link == "identity":
+    if loss.link == "identity" and (len(scores) > 1 or not held_out):
         return None
     slope = 1.0 if loss.link == "logit" else fit_slope(scores, rows, prior)
     return np.tile([slope, 0.0], (len(scores), 1))

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import ratio_deviation
 from pnulearn._intervals.posterior_grids import normal_mass
-from pnulearn._kernels.centers import GIVEN
 from pnulearn._kernels.linear import LinearBasis
 from pnulearn._kernels.registry import choose_views
+from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.moment_search import Fits, MomentProblem, assemble_moments, can_validate, explore_moments
 from pnulearn._learning.result import CandidateGrid, FitResult
 from pnulearn._learning.settings import Settings, feasible_risk
@@ -69,7 +69,7 @@ def design_of(settings: Settings, reading: Design, rows: AnyArray, codes: AnyArr
         bandwidth=settings.bandwidth,
         columns=settings.columns,
     )
-    dtype = dtype if settings.columns == GIVEN else "float64"
+    dtype = dtype if basis.representations is None else "float64"
     return Design(reading.columns, reading.classes, basis, settings.n_folds, reading.seed, dtype, reading.unlabeled)
 
 
@@ -212,6 +212,10 @@ def learn_from_moments(
         model = replace(model, validation_scores=_out_of_fold(problem, fits, folds, sample))
     names = None if design.columns is None else np.array(design.columns, dtype=object)
     learnt = candidate_grid.conclude(search, model, rows, names)
+    if sample is not None:
+        seen = bool((~np.isnan(model.validation_scores)).any())
+        found = score_calibration(settings.loss, model.validation_scores, rows, prior.shares, held_out=seen)
+        learnt = replace(learnt, calibration=found)
     if keep_scores:
         return learnt
     # The scores belong to an internal sample of rows, which the user cannot match with their own rows.

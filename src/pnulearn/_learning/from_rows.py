@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pnulearn._arrays import AnyArray
 from pnulearn._kernels.basis import Basis
 from pnulearn._kernels.linear import LinearBasis
-from pnulearn._kernels.registry import KERNELS, choose_views
+from pnulearn._kernels.registry import DENSE_AT_MOST, KERNELS, choose_views
 from pnulearn._learning.block_search import BlockSearch, block_memory
 from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.result import CandidateGrid, FitResult
@@ -33,7 +33,6 @@ from pnulearn.priors._resolve import resolve_prior
 
 KEPT_AT_MOST = 2**22  # size of a feature matrix that is kept in memory: 32 MB per bandwidth
 TALL = 3  # rows per basis function above which summing moments by block is worthwhile
-DENSE_AT_MOST = 2**20  # size of a sparse X that is made dense because that is faster: 8 MB
 
 
 def learn_from_rows(
@@ -105,12 +104,12 @@ def learn_from_rows(
     if learnt.prior_doubt:
         warnings.warn(learnt.prior_doubt, UserWarning, stacklevel=3)
     learnt = replace(learnt, n_iter=solver.n_iter, converged=solver.n_failed == 0)
-    if settings.loss.link == "identity":
-        return learnt
     scores = model.validation_scores
-    if np.isnan(scores).all():  # nothing was held out
+    judged = not np.isnan(scores).all()
+    if not judged:
         validated, scores = samples, KERNELS[settings.kernel].scores(learnt.function, samples.X).T
-    return replace(learnt, calibration=score_calibration(settings.loss, scores, validated, prior.shares))
+    calibration = score_calibration(settings.loss, scores, validated, prior.shares, held_out=judged)
+    return replace(learnt, calibration=calibration)
 
 
 def choose_search(samples: Samples, basis: Basis) -> type[RowSearch] | type[BlockSearch] | type[SparseSearch]:

@@ -29,7 +29,7 @@ FOLDS = 5
 CHOICES = {
     "risk": ("pnu", "punu", "pn", "pu", "nu"),
     "kernel": tuple(KERNELS),
-    "columns": tuple(COLUMNS),
+    "columns": (AUTO, *COLUMNS),
     "selection": ("average", "best"),
     "tie_break": ("risk", "first"),
 }
@@ -143,7 +143,7 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
     for name, allowed in CHOICES.items():
         if not isinstance(parameters[name], str) or parameters[name] not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {parameters[name]!r}.")
-    if parameters["columns"] != GIVEN and not KERNELS[parameters["kernel"]].has_bandwidth:
+    if parameters["columns"] not in (AUTO, GIVEN) and not KERNELS[parameters["kernel"]].has_bandwidth:
         raise ValueError(
             f"columns={parameters['columns']!r} is for kernels around centres, got {parameters['kernel']!r}. Put "
             "sklearn.preprocessing.QuantileTransformer(output_distribution='normal') before the classifier in a "

@@ -19,7 +19,6 @@ from pnulearn._arrays import AnyArray
 from pnulearn._estimators.auto import AutoPNU
 from pnulearn._estimators.classifier import PNUClassifier, accept
 from pnulearn._estimators.learners import LEARNERS, PNU
-from pnulearn._kernels.registry import KERNELS
 from pnulearn._learning.from_moments import design_of, learn_from_moments, reading_design
 from pnulearn._learning.settings import Settings
 from pnulearn._moments import RowSample, thin
@@ -176,9 +175,7 @@ def _make_classifier(options: TableOptions) -> PNUClassifier | AutoPNU:
     if options.learner == PNU:
         return PNUClassifier(random_state=options.random_state, **own)
     if options.learner == "auto":
-        columns = "both" if KERNELS[options.kernel].has_bandwidth else "given"
-        pnu = PNUClassifier(**{"columns": columns} | own)
-        return AutoPNU(LEARNERS, pnu, random_state=options.random_state, **common)
+        return AutoPNU(LEARNERS, PNUClassifier(**own), random_state=options.random_state, **common)
     return AutoPNU((options.learner,), random_state=options.random_state, **common)
 
 

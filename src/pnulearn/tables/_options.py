@@ -152,8 +152,6 @@ class TableOptions:
         further = self.settings or {}
         if self.learner != "pnu":
             return f"learner={self.learner} needs all rows at once"
-        if further.get("columns", "given") != "given":
-            return f"columns={further['columns']} needs all rows at once"
         if self.loss != "squared":
             return f"loss={self.loss} needs all rows at once"
         if self.weights is not None:

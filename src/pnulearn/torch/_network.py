@@ -46,7 +46,8 @@ def conclude(trained: Trained, rows: Samples, held_out: Samples, prior: PriorEst
     if trained.watch is None:
         shown = final_scores(rows.X)
         if isinstance(loss, str | Loss):
-            return learnt | {"calibration_": score_calibration(as_loss(loss), shown, rows, prior.shares)}
+            found = score_calibration(as_loss(loss), shown, rows, prior.shares, held_out=False)
+            return learnt | {"calibration_": found}
         return learnt | {"calibration_": _slope(shown, rows, prior)}
     scores = trained.watch.cross_validated_scores()
     learnt |= {"validation_scores_": scores, "validation_risks_": np.array(trained.watch.risks)}
