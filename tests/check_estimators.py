@@ -65,7 +65,7 @@ def estimators() -> dict[str, Any]:
         PNUClassifier(),
         PNUClassifier(kernel="linear"),
         PNUClassifier(loss="logistic", alpha=[0.01, 1.0], cv=2),
-        PNUClassifier(columns="both"),
+        PNUClassifier(columns="given"),
         AutoPNU(),
         *(PriorAdjusted(model) for model in inner),
         PriorAdjusted(RandomForestClassifier(random_state=0)),

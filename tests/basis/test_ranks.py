@@ -126,6 +126,9 @@ def test_a_saved_model_of_both_answers_the_same_and_a_damaged_one_is_refused(tmp
             broken.save(tmp_path / "broken.pnu")
 
 
+@pytest.mark.filterwarnings(
+    "ignore:overflow encountered in exp", "ignore:invalid value encountered in divide"
+)  # of ONNX
 @pytest.mark.parametrize("kernel", AROUND_CENTERS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_the_onnx_export_ranks_too(kernel, dtype):
@@ -142,10 +145,32 @@ def test_the_onnx_export_ranks_too(kernel, dtype):
     assert np.mean(label == model.predict(asked.astype(float))) > (0.999 if dtype == "float64" else 0.99)
 
 
+@pytest.mark.parametrize("kernel", AROUND_CENTERS)
+def test_by_default_columns_are_seen_as_given_and_as_ranks(kernel):
+    model = PNUClassifier(kernel=kernel, centers=20, **QUICK)
+    both, auto = clone(model).set_params(columns="both").fit(X, Y), clone(model).fit(X, Y)
+    assert_array_equal(auto.decision_function(X), both.decision_function(X))
+    assert set(auto.search_.columns) == {"given", "ranks"}
+    batches = clone(model).partial_fit(X, Y, classes=[0, 1])
+    assert (
+        batches.search_.columns == auto.search_.columns == pnulearn.streaming.fit_files(model, (X, Y)).search_.columns
+    )
+
+
+def test_a_bandwidth_the_linear_kernel_and_large_sparse_rows_leave_out_the_ranks(monkeypatch):
+    for options in ({"bandwidth": 1.0, "centers": 20}, {"kernel": "linear"}):
+        assert PNUClassifier(**options, **QUICK).fit(X, Y).search_.columns is None
+    sparse = PNUClassifier(centers=20, **QUICK)
+    assert sparse.fit(csr_matrix(X), Y).search_.columns is not None
+    monkeypatch.setattr("pnulearn._kernels.registry.DENSE_AT_MOST", X.size - 1)
+    assert sparse.fit(csr_matrix(X), Y).search_.columns is None
+    assert sparse.fit(X, Y).search_.columns is not None
+
+
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"columns": "rank"}, "columns must be one of 'given', 'ranks', 'both', got 'rank'"),
+        ({"columns": "rank"}, "columns must be one of 'auto', 'given', 'ranks', 'both', got 'rank'"),
         ({"columns": "both", "kernel": "linear"}, "columns='both' is for kernels around centres.*QuantileTransformer"),
     ],
 )

@@ -43,7 +43,7 @@ SESSIONS: dict[str, list[str]] = {
         f"fit {RANDOM} --set mix=[0,0.5] --set alpha=[0.01,0.1]",
         f"fit {TWO} --loss logistic --kernel linear --set mix=0 --set alpha=0.1 --prior 0.4 --folds 2",
         f"fit {TWO} --as age=category --as post=text --scale minmax --risk punu --kernel linear --folds 3 --prior em",
-        f"fit {TWO} --most-unlabeled 60 --set columns=both --set centers=30 --prior 0.4",
+        f"fit {TWO} --most-unlabeled 60 --set columns=given --set centers=30 --prior 0.4",
     ],
     "one_pass": [
         f"fit {TWO} --stream-above 0 --set centers=30 --model streamed.pnu",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit
 
 from pnulearn import PNUClassifier
 from pnulearn._learning.calibration import PENALTY, fit_slope, nearest_distribution, probabilities
@@ -107,6 +108,21 @@ def test_the_slope_minimises_the_risk_of_the_logistic_loss(prior):
 
     found = minimize_scalar(risk, bounds=(1e-6, 20), method="bounded", options={"xatol": 1e-10})
     assert fit_slope(scores, rows, prior) == pytest.approx(found.x, rel=1e-4)
+
+
+def test_two_classes_of_the_squared_loss_have_a_slope_if_rows_were_held_out(gaussians):
+    X, y = gaussians(25, 25, 100)
+    model = PNUClassifier(prior=0.3, centers=20, random_state=0).fit(X, y)
+    codes = np.where(np.isnan(y), -1, y == model.classes_[1]).astype(int)
+    rows = Samples(X, codes, np.ones(len(y)), 2, "by_class")
+    slope = fit_slope(model.validation_scores_[None], rows, np.array([0.7, 0.3]))
+    assert_allclose(model.calibration_, [[slope, 0.0]])
+    assert_allclose(model.predict_proba(X)[:, 1], expit(slope * model.decision_function(X)))
+    single = {"mix": 0.3, "alpha": 0.1, "bandwidth": 1.0, "prior": 0.3}
+    batches = PNUClassifier(centers=20, random_state=0, **single).partial_fit(X, y, classes=model.classes_)
+    assert batches.calibration_ is None
+    assert_allclose(batches.predict_proba(X)[:, 1], np.clip((1 + batches.decision_function(X)) / 2, 0, 1))
+    assert PNUClassifier(alpha=0.1, mix=0.3, random_state=0).fit(*three_classes(gaussians)).calibration_ is None
 
 
 def test_scores_that_point_the_wrong_way_say_nothing_much():
