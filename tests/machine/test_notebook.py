@@ -30,6 +30,6 @@ def test_risks_comparisons_advice_and_searches_have_views():
     assert f"{comparison.difference:+.4f}" in cells(comparison._repr_html_())
     assert str(comparison).partition(": ")[2] in comparison._repr_html_()
     shown = cells(model.search_._repr_html_())
-    assert len(shown) == 10 * 6
-    assert shown[5] == f"{model.search_.weight.max():.3g}"
+    assert len(shown) == 10 * 7  # ten candidates, with columns given or as ranks
+    assert shown[6] == f"{model.search_.weight.max():.3g}"
     assert "label next" in advise(20, 20, 110, 0.4)._repr_html_()

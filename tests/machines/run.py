@@ -20,7 +20,7 @@ from .problems import PROBLEMS
 from .steadiness import METHODS, PRIORS, disturbances, movement, scores, tolerance
 
 KERNELS = ("Prescott", "Sandybridge", "Haswell", "Zen", "SkylakeX")
-QUICK_METHODS = ("default", "both", "known prior", "linear")
+QUICK_METHODS = ("default", "given", "known prior", "linear")
 QUICK_PROBLEMS = (
     "few_labels",
     "discrete_and_continuous_columns",

@@ -16,7 +16,7 @@ def _movements(method, name):
 
 
 @pytest.mark.parametrize("name", ["one_binary_column", "discrete_and_continuous_columns", "near_repeated_rows"])
-@pytest.mark.parametrize("method", ["default", "both"])
+@pytest.mark.parametrize("method", ["default", "given"])
 def test_scores_do_not_hang_on_the_last_bit(method, name):
     assert all(far <= TOLERANCE for far in _movements(method, name).values())
 

@@ -46,7 +46,8 @@ def fit_slope(scores: AnyArray, rows: Samples, prior: AnyArray) -> float:
     outputs = [1] if len(scores) == 1 else range(len(scores))
     terms = [_log_odds_risk(g, rows, prior, own) for g, own in zip(scores, outputs, strict=True)]
     g = np.concatenate([g[~np.isnan(g)] for g in scores])
-    unit = float(np.sqrt(np.mean(g**2))) or 1.0
+    counts = np.concatenate([rows.weight[~np.isnan(g)] for g in scores])
+    unit = float(np.sqrt(np.average(g**2, weights=counts))) or 1.0
     weight, side, slope = (np.concatenate(parts) for parts in zip(*terms, strict=True))
     total = Objective(Logistic(), weight, side, slope)
     found = SmoothProblem(FeatureMatrix(g[:, None] / unit)).minimize(total, PENALTY * len(scores))
