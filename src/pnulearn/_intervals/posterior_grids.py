@@ -325,38 +325,59 @@ class DecisionRates:
         Beta quantiles of the two most informative samples span the grid; the likelihood of the third weights it.
         Assumes independent random rows of each class and of the population, and a correct prior.
         """
-        scale = np.array([self.prior**2, (1 - self.prior) ** 2, 1.0])
-        with np.errstate(divide="ignore"):
-            third = int(np.argmax(scale * self.smoothed * (1 - self.smoothed) / self.size))
-        rates = self._grid(third, n_quantiles)
-        found = rates[third]
-        inside = (found > 0) & (found < 1)
-        if not inside.any():
+        _, rates, probability = _rates_under(self.share, self.size, np.array([self.prior]), n_quantiles)
+        if not len(probability):
             raise ContradictedPrior(
                 f"A prior of {self.prior:g} contradicts a share {self.share[2]:.3g} of U predicted positive "
                 f"and error rates near {self.smoothed[0]:.3g} (positives) and {self.smoothed[1]:.3g} (negatives)."
             )
-        errors = self.size[third] * self.share[third]
-        rates, found = rates[:, inside], found[inside]
-        logs = errors * np.log(found) + (self.size[third] - errors) * np.log1p(-found)
-        weight = np.exp(logs - logs.max())
-        return rates[:2], weight / weight.sum()
+        return rates, probability
 
-    def _grid(self, third: int, n_quantiles: int) -> AnyArray:
-        """FNR, FPR and share predicted positive, (3, n²): two from Beta quantiles, the third follows from them."""
-        quantiles = (np.arange(n_quantiles) + 0.5) / n_quantiles
-        errors = self.size * self.share
-        pair = [index for index in range(3) if index != third]
-        axes = [betaincinv(errors[i] + 0.5, self.size[i] - errors[i] + 0.5, quantiles) for i in pair]
-        rates = np.zeros((3, n_quantiles**2))  # all three equations are evaluated below, so all entries need values
-        rates[pair] = np.reshape(np.meshgrid(*axes), (2, -1))
-        fnr, fpr, called = rates
-        rates[third] = (
-            1 - (called - (1 - self.prior) * fpr) / self.prior,
-            (called - self.prior * (1 - fnr)) / (1 - self.prior),
-            self.prior * (1 - fnr) + (1 - self.prior) * fpr,
-        )[third]
-        return rates
+
+def _rates_under(
+    share: AnyArray, size: AnyArray, priors: AnyArray, n_quantiles: int
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """`DecisionRates.posterior` under each of several priors: places of priors (m,), rates (2, m), probabilities (m,).
+
+    Priors that contradict the rows are left out; the probabilities of each of the others sum to 1.
+    """
+    errors = size * share
+    smoothed = (errors + 1) / (size + 2)
+    scale = np.stack([priors**2, (1 - priors) ** 2, np.ones(len(priors))], axis=1)
+    with np.errstate(divide="ignore"):
+        thirds = np.argmax(scale * (smoothed * (1 - smoothed) / size), axis=1)
+    quantiles = (np.arange(n_quantiles) + 0.5) / n_quantiles
+    parts = []
+    for third in np.unique(thirds):
+        places = np.flatnonzero(thirds == third)
+        prior = priors[places, None]
+        pair = [i for i in range(3) if i != third]
+        axes = [betaincinv(errors[i] + 0.5, size[i] - errors[i] + 0.5, quantiles) for i in pair]
+        first, second = (axis.ravel() for axis in np.meshgrid(*axes))
+        rates: list[AnyArray] = [first, second]
+        rates.insert(third, _third_rate(third, first, second, prior))
+        found = rates[third]
+        inside = (found > 0) & (found < 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = errors[third] * np.log(found) + (size[third] - errors[third]) * np.log1p(-found)
+        logs = np.where(inside, logs, -np.inf)
+        possible = inside.any(axis=1)
+        places, inside, logs = places[possible], inside[possible], logs[possible]
+        weight = np.exp(logs - logs.max(axis=1, initial=-np.inf, keepdims=True))
+        weight /= weight.sum(axis=1, keepdims=True)
+        both = np.stack([np.broadcast_to(rate, found.shape)[possible] for rate in rates[:2]])
+        parts.append((np.repeat(places, inside.sum(axis=1)), both[:, inside], weight[inside]))
+    index, rates_inside, probability = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    return index, rates_inside, probability
+
+
+def _third_rate(third: int, first: AnyArray, second: AnyArray, prior: AnyArray) -> AnyArray:
+    """Of FNR, FPR and the share predicted positive the one at place `third`, from the other two, in this order."""
+    if third == 0:
+        return 1 - (second - (1 - prior) * first) / prior
+    if third == 1:
+        return (second - prior * (1 - first)) / (1 - prior)
+    return prior * (1 - first) + (1 - prior) * second
 
 
 def decision_rates_posterior(
@@ -385,23 +406,20 @@ def decision_rates_posterior(
     priors, rates, probability : arrays (n,), (2, n), (n,)
         Points of the posterior.
     """
-    points = prior.points(N_PRIORS)
+    points = np.asarray(prior.points(N_PRIORS), dtype=float)
     n_quantiles = n_quantiles if len(points) == 1 else FEWER_QUANTILES
-    parts, logs = [], []
-    for point in points:
-        rates = DecisionRates(share, size, float(point))
-        try:
-            parts.append((point, *rates.posterior(n_quantiles)))
-            logs.append(prior_evidence * rates.agreement if prior_evidence and size.all() else 0.0)
-        except ContradictedPrior:
-            continue
-    if not parts:  # a finer grid may contain valid points; otherwise it raises ContradictedPrior
-        parts, logs = [(float(prior.mean), *DecisionRates(share, size, float(prior.mean)).posterior())], [0.0]
-    weight = np.exp(np.array(logs) - max(logs))
-    weight /= weight.sum()
-    priors = np.concatenate([np.full(len(within), point) for point, _, within in parts])
-    probability = np.concatenate([part * within for part, (_, _, within) in zip(weight, parts, strict=True)])
-    return priors, np.concatenate([rates for _, rates, _ in parts], axis=1), probability
+    index, rates, within = _rates_under(share, size, points, n_quantiles)
+    if not len(index):  # a finer grid may contain valid points; otherwise it raises ContradictedPrior
+        points = np.array([float(prior.mean)])
+        rates, within = DecisionRates(share, size, points[0]).posterior()
+        index = np.zeros(len(within), dtype=int)
+    weight = np.zeros(len(points))
+    seen = np.unique(index)
+    logs = np.zeros(len(seen))
+    if prior_evidence and size.all():
+        logs = prior_evidence * np.array([DecisionRates(share, size, float(point)).agreement for point in points[seen]])
+    weight[seen] = np.exp(logs - logs.max())
+    return points[index], rates, (weight / weight.sum())[index] * within
 
 
 def add_pseudo_successes(share: AnyArray, size: AnyArray) -> tuple[AnyArray, AnyArray]:
