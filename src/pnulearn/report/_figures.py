@@ -126,7 +126,7 @@ N_TICKS = 4  # intervals of an axis at most
 
 def _fit_margins(figure: Any) -> None:
     """Margins that hold all texts, measured once; matplotlib's constrained layout measures two to three times."""
-    from matplotlib.ticker import AutoLocator, FuncFormatter, NullFormatter
+    from matplotlib.ticker import AutoLocator, FuncFormatter, NullLocator
 
     width, height = figure.get_size_inches()
     for axes in figure.axes:
@@ -135,7 +135,7 @@ def _fit_margins(figure: Any) -> None:
                 axis.get_major_locator().set_params(nbins=N_TICKS)  # every tick takes a millisecond
             if axis.get_scale() == "log":  # powers of ten are formulas, whose parser takes long to start
                 axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
-                axis.set_minor_formatter(NullFormatter())
+                axis.set_minor_locator(NullLocator())
     boxes = [axes.get_tightbbox() for axes in figure.axes]
     outer = figure.dpi_scale_trans.inverted().transform_bbox(type(boxes[0]).union(boxes))
     inner = figure.subplotpars
