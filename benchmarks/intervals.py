@@ -23,29 +23,33 @@ import json
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest, expon, norm
+from scipy.stats import expon, norm
 
-from pnulearn._intervals.score_tests import lift_measure, rate_interval
+from pnulearn._intervals.score_tests import (
+    F1,
+    PRECISION,
+    RECALL,
+    Measure,
+    cost_interval,
+    lift_measure,
+    other_class,
+    rate_interval,
+)
 from pnulearn.metrics import (
     pnu_auc,
     pnu_average_precision,
     pnu_confusion,
-    pnu_cost,
-    pnu_f1,
-    pnu_precision,
     pnu_precision_recall_curve,
-    pnu_recall,
     pnu_reliability,
     pnu_risk,
     pnu_roc_curve,
-    pnu_specificity,
 )
 from pnulearn.metrics._comparison import compare_scores
 from pnulearn.priors import PriorEstimate
@@ -150,52 +154,38 @@ def rate_truths(prior: float, error: float) -> dict[str, float]:
     }
 
 
-RATES: dict[str, Callable[..., Any]] = {
-    "error": pnu_risk,
-    "cost 5 : 1": lambda *rows, **options: pnu_cost(*rows, costs=COSTS, **options),
-    "recall": pnu_recall,
-    "specificity": pnu_specificity,
-    "precision": pnu_precision,
-    "F1": pnu_f1,
-}
+def measure_of(metric: str, believed: PriorEstimate) -> Measure:
+    if metric == "lift":
+        return lift_measure(believed)
+    return {"precision": PRECISION, "recall": RECALL, "specificity": other_class(RECALL), "F1": F1}[metric]
 
 
 def rate_drawer(metric: str) -> Callable[[Cell, np.random.Generator], Found]:
+    """The formula that the public function calls, from counts; tests/metrics compare the functions with it."""
     seen: dict[Any, Found] = {}
 
     def draw(cell: Cell, rng: np.random.Generator) -> Found:
         n, prior, error = cell["labels"], cell["prior"], cell["error"]
-        believed = believed_prior(cell, rng)
+        believed, size = believed_prior(cell, rng), np.array([n, n, cell["unlabeled"]], dtype=float)
         positive = rng.binomial(cell["unlabeled"], prior)
         called = rng.binomial(positive, 1 - error) + rng.binomial(cell["unlabeled"] - positive, error)
-        counts = (n - rng.binomial(n, error), rng.binomial(n, error), called)  # predicted positive
-        key = (json.dumps(cell), counts, float(believed.mean))
+        wrong = rng.binomial(n, error, 2)
+        key = (json.dumps(cell), *wrong.tolist(), called, float(believed.mean))
         if key not in seen:
-            y = np.repeat([1.0, 0.0, np.nan], [n, n, cell["unlabeled"]])
-            score = np.concatenate(
-                [np.repeat([1.0, -1.0], [k, m - k]) for k, m in zip(counts, (n, n, cell["unlabeled"]), strict=True)]
-            )
-            truth = rate_truths(prior, error)[metric]
-            seen[key] = [*ends_of_rate(metric, y, score, believed), truth, *simple_rate(metric, counts, n, prior, rng)]
+            share = np.array([*wrong, called]) / np.maximum(size, 1)
+            if metric in ("error", "cost 5 : 1"):
+                ends = cost_interval(share, size, believed, CONFIDENCE, COSTS if metric == "cost 5 : 1" else (1.0, 1.0))
+            else:
+                ends = rate_interval(share, size, believed, measure_of(metric, believed), CONFIDENCE)
+            seen[key] = [*ends, rate_truths(prior, error)[metric], *simple_rate(metric, wrong, n, prior, rng)]
         return seen[key]
 
     return draw
 
 
-def ends_of_rate(metric: str, y: Array, score: Array, believed: PriorEstimate) -> tuple[float, float]:
-    if metric == "lift":  # as in the quality of decisions that reports show
-        parts = [score[y == 1], score[y == 0], score[np.isnan(y)]]
-        share = np.array([np.mean(part > 0) if len(part) else 0.0 for part in parts])
-        share[0] = 1 - share[0]
-        size = np.array([len(part) for part in parts], dtype=float)
-        return rate_interval(share, size, believed, lift_measure(believed), CONFIDENCE)
-    found = RATES[metric](y, score, prior=believed, threshold=0.0)
-    return found.low, found.high
-
-
 def wilson(errors: int, n: int) -> tuple[float, float]:
-    interval = binomtest(int(errors), int(n)).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)
+    center, half = errors + 1.92, 1.96 * np.sqrt(errors * (n - errors) / n + 0.96)
+    return float(center - half) / (n + 3.84), float(center + half) / (n + 3.84)
 
 
 def mover_of_wilson(errors: Sequence[int], sizes: Sequence[int], factors: Array) -> tuple[float, float]:
@@ -208,11 +198,10 @@ def mover_of_wilson(errors: Sequence[int], sizes: Sequence[int], factors: Array)
     return value - float(down), value + float(up)
 
 
-def simple_rate(metric: str, counts: Sequence[int], n: int, prior: float, rng: np.random.Generator) -> list[float]:
+def simple_rate(metric: str, wrong: Array, n: int, prior: float, rng: np.random.Generator) -> list[float]:
     """The usual interval of the labels alone, with the prior taken as known."""
-    wrong = [n - counts[0], counts[1]]
     if metric in ("recall", "specificity"):
-        low, high = wilson(wrong[metric == "specificity"], n)
+        low, high = wilson(wrong[int(metric == "specificity")], n)
         return [1 - high, 1 - low]
     if metric in ("error", "cost 5 : 1"):
         factors = np.array([prior, 1 - prior]) * (COSTS if metric == "cost 5 : 1" else (1, 1))
@@ -444,9 +433,9 @@ SUBJECTS: dict[str, Subject] = {
     "ROC curve": Subject(SCORE_FACTORS, 40, score_drawer("ROC curve"), "", None, 4),
     "precision-recall curve": Subject(SCORE_FACTORS, 40, score_drawer("precision-recall curve"), "", None, 4),
     "reliability curve": Subject(SCORE_FACTORS, 40, score_drawer("reliability curve"), ""),
-    "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z"),
+    "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z", None, 2),
     **{
-        f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple)
+        f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple, None, 2)
         for name, simple in {"error": "MOVER of Wilson's", "recall": "Wilson's", "precision": ""}.items()
     },
     "squared loss": Subject(LOSS_FACTORS, 36, draw_squared_loss, "z"),

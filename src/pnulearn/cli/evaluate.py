@@ -13,7 +13,7 @@ from pnulearn.tables._options import TableOptions
 
 Options = Annotated[
     TableOptions,
-    *("prior", "sampling", "at_random", "weights", "pos_label", "unlabeled", "kinds", "drop"),
+    *("prior", "sampling", "at_random", "weights", "groups", "pos_label", "unlabeled", "kinds", "drop"),
     *("missing", "encoding", "delimiter", "header", "stream_above"),
 ]
 
