@@ -65,10 +65,9 @@ def test_weights_equal_repeated_rows_in_any_order(gaussians, kernel, sampling, n
     assert_allclose(weighted, repeated, atol=1e-7)
 
 
-@pytest.mark.parametrize("n_unlabeled", [0, 100])
-def test_design_weights_that_count_the_prior_have_no_unit(gaussians, n_unlabeled):
+def test_design_weights_that_count_the_prior_have_no_unit(gaussians):
     """Of rows drawn at random: all weights times 100 change neither the prior nor its interval."""
-    X, y = gaussians(30, 30, n_unlabeled)
+    X, y = gaussians(30, 30, 100)
     weight = np.where(y == 1, 0.2, 1.0)
     one, other = (
         PNUClassifier(kernel="linear", sampling="random", random_state=0).fit(X, y, sample_weight=factor * weight)
