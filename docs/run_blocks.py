@@ -1,6 +1,7 @@
 """Run the code of the documentation: ```python blocks of a page in one namespace, ```sh blocks in the same folder.
 
-What the blocks print goes to docs/_build/outputs.json, from where the site shows it below each block. A page with the
+What the blocks print goes to docs/_build/outputs.json, from where the site shows it below each block. A ```text block
+right after one must be what it prints. A page with the
 comment <!-- needs: PACKAGE --> is left out, with a word, where that package is not installed.
 
 python docs/run_blocks.py [PAGE ...]
@@ -24,6 +25,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 OUTPUTS = DOCS / "_build" / "outputs.json"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STATED = re.compile(r"\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = re.compile(r"<!-- needs: (\w+) -->")
 
 
@@ -45,6 +47,9 @@ def run_page(page: Path) -> list[str]:
                     else:
                         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
                 printed.append(output.getvalue())
+                stated = STATED.match(text, block.end() + 1)
+                if stated and stated[1].rstrip() != printed[-1].rstrip():
+                    sys.exit(f"{page}:{line}: the page states other output than this:\n{printed[-1]}")
         finally:
             os.chdir(home)
     return printed

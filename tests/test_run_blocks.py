@@ -60,6 +60,13 @@ def test_a_block_that_fails_stops_the_build(blocks, tmp_path):
         blocks.main([write(tmp_path, "```sh\nexit 3\n```\n")])
 
 
+def test_output_on_the_page_must_be_what_the_block_prints(blocks, tmp_path):
+    page = "```python\nprint(1)\n```\n\n```text\n{}\n```\n"
+    blocks.main([write(tmp_path, page.format(1))])
+    with pytest.raises(SystemExit, match=r"page\.md:2: the page states other output than this:\n1"):
+        blocks.main([write(tmp_path, page.format(2))])
+
+
 def test_a_page_whose_package_is_missing_is_left_out_with_a_word(blocks, tmp_path, capsys):
     blocks.main([write(tmp_path, "<!-- needs: no_such_package -->\n```python\n1 / 0\n```\n")])
     assert "page.md: left out, its blocks need the package no_such_package" in capsys.readouterr().out
