@@ -469,6 +469,8 @@ def design_drawer(kind: str) -> Callable[[Cell, np.random.Generator], Found]:
             return truth, np.where(truth ^ wrong, 1.0, -1.0)
 
         (truth, score), (_, of_u) = rows(n, inclusion), rows(u, prior)
+        while truth.all() or not truth.any():  # the risk needs labels of both classes
+            truth, score = rows(n, inclusion)
         y = np.append(truth.astype(float), np.full(len(of_u), np.nan))
         score = np.append(score, of_u)
         weight = np.append(np.where(truth, 0.2, 1.0), np.ones(len(of_u))) if kind == "weights" else np.ones(len(y))

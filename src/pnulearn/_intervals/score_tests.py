@@ -150,7 +150,7 @@ def rate_interval(
     Notes
     -----
     An end is the best value if the labelled rows show no error that lowers it, and the worst if all of them are errors,
-    unless the test excludes it beyond doubt: many unlabelled rows under a known prior can exclude what few labels allow.
+    unless the test excludes it beyond doubt: many unlabelled rows under a known prior exclude what few labels allow.
     If the rows contradict even the best value (or the worst), the level of that end is lowered to a quarter of its
     p-value, so that the interval is never empty. Assumes independent random rows of each class and of
     the population, and a correct prior.
