@@ -137,5 +137,5 @@ def test_an_end_of_a_reliability_band_is_zero_or_one_where_no_label_says_otherwi
     y = np.repeat([1.0, 0.0, np.nan], [50, 50, 1000])
     score = np.concatenate([np.full(50, 0.95), np.full(50, 0.05), np.where(rng.random(1000) < 0.4, 0.95, 0.05)])
     curve = pnu_reliability(y, score + rng.uniform(-0.04, 0.04, len(y)), prior=0.4)
-    assert set(curve.low[curve.x < 0.5].tolist()) == {0.0}
-    assert set(curve.high[curve.x > 0.5].tolist()) == {1.0}
+    assert set(curve.low[curve.x < 0.1].tolist()) == {0.0}
+    assert set(curve.high[curve.x > 0.9].tolist()) == {1.0}
