@@ -126,7 +126,8 @@ def pnu_roc_curve(
     curves = np.array([np.interp(GRID, fpr, recall) for fpr, recall in pairs])
     middle = (draws.recall[:, 1:] + draws.recall[:, :-1]) / 2
     areas = np.sum(-np.diff(draws.fpr, axis=1) * middle, axis=1)
-    return _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence)
+    curve = _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence)
+    return replace(curve, low=np.where(GRID > 0, curve.low, 0.0))  # no sample shows that a rate of exactly 0 is reached
 
 
 def pnu_precision_recall_curve(
