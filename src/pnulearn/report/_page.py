@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,7 @@ def render(findings: Findings) -> str:
         from pnulearn.report._figures import draw_figures
 
         figures = draw_figures(findings)
-    filters = {
+    filters: dict[str, Callable[[Any], Any]] = {
         "worded": worded,
         "share": _share,
         "percent": lambda value: percent(value).replace(" ", SPACE),
