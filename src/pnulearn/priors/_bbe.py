@@ -41,18 +41,22 @@ class BBEPrior(PositiveUnlabeledPrior):
     gamma: float = 0.01
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        return self.of_scores(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
+        scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+        return best_bin(scores, labeled, unlabeled, self.delta, self.gamma)
 
-    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
-        """The estimate from held-out scores of both groups, as a function of their weights."""
-        slack = (1 + self.gamma) * sum(dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
 
-        def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:
-            q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
-            positive = q_labeled > 0
-            ratio = q_unlabeled / np.where(positive, q_labeled, 1)
-            bound = np.where(positive, ratio + slack / np.where(positive, q_labeled, 1), np.inf)
-            best = np.round(bound, TIED_DIGITS).argmin(axis=0)[None]
-            return np.minimum(np.take_along_axis(ratio, best, axis=0)[0], 1)
+def best_bin(
+    scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group, delta: float = 0.1, gamma: float = 0.01
+) -> Statistic:
+    """The estimate from held-out scores of both groups, as a function of their weights."""
+    slack = (1 + gamma) * sum(dkw_half_width(group.size, delta / 2) for group in (labeled, unlabeled))
 
-        return ratio_at_best_bin
+    def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:
+        q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
+        positive = q_labeled > 0
+        ratio = q_unlabeled / np.where(positive, q_labeled, 1)
+        bound = np.where(positive, ratio + slack / np.where(positive, q_labeled, 1), np.inf)
+        best = np.round(bound, TIED_DIGITS).argmin(axis=0)[None]
+        return np.minimum(np.take_along_axis(ratio, best, axis=0)[0], 1)
+
+    return ratio_at_best_bin

@@ -24,8 +24,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import robust_deviation
 from pnulearn._intervals.posterior_grids import angle_mass
 from pnulearn._parameters import parameters
-from pnulearn.priors._bbe import BBEPrior
-from pnulearn.priors._dedpul import DEDPULPrior
+from pnulearn.priors._bbe import best_bin
+from pnulearn.priors._dedpul import density_ratio
 from pnulearn.priors._estimate import PriorEstimate, settle
 from pnulearn.priors._groups import Group
 from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled, tail_shares
@@ -70,9 +70,9 @@ class CombinedPrior(PositiveUnlabeledPrior):
         self, labeled: Group, unlabeled: Group, weights: tuple[AnyArray, AnyArray], is_positive: bool
     ) -> PriorEstimate:
         combine = combination(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
-        return self.of_combination(combine(*weights), unlabeled.size, is_positive)
+        return self._of_combination(combine(*weights), unlabeled.size, is_positive)
 
-    def of_combination(self, found: Combination, n_unlabeled: float, is_positive: bool = True) -> PriorEstimate:
+    def _of_combination(self, found: Combination, n_unlabeled: float, is_positive: bool = True) -> PriorEstimate:
         """The distribution around the estimate, from the data (first entries) and the bootstrap."""
         angle = found.angle if is_positive else np.pi / 2 - found.angle
         estimate = settle(np.sin(angle[0]) ** 2, [], n_unlabeled, self.confidence, self.method)
@@ -86,8 +86,8 @@ class CombinedPrior(PositiveUnlabeledPrior):
 
 def combination(scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Callable[..., Combination]:
     """The combined estimate as a function of the weights of both groups."""
-    by_bin = BBEPrior().of_scores(scores, labeled, unlabeled)
-    by_density = DEDPULPrior().of_scores(scores, labeled, unlabeled)
+    by_bin = best_bin(scores, labeled, unlabeled)
+    by_density = density_ratio(scores, labeled, unlabeled)
 
     def combine(*shares: AnyArray) -> Combination:
         q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))

@@ -67,7 +67,7 @@ class TableComparison:
         """Groups in which the difference is another, in words; empty without groups."""
         if self.groups is None or self.windows is None:
             return ""
-        return f"Difference in error by {self.windows.column}: {self.groups.sentence()}"
+        return f"Difference in error by {self.windows.column}: {self.groups.sentence(percent=True)}"
 
     def group_rows(self) -> list[dict[str, str]]:
         """A table in words: the difference for all rows and for every group."""

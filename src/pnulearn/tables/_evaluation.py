@@ -107,7 +107,7 @@ class Evaluation:
         """Which groups have another error rate, in words; empty without groups."""
         if self.groups is None or self.windows is None:
             return ""
-        return f"Error rate by {self.windows.column}: {self.groups.sentence()}"
+        return f"Error rate by {self.windows.column}: {self.groups.sentence(percent=True)}"
 
     def group_rows(self) -> list[dict[str, str]]:
         """A table in words: the error rate for all rows and for every group."""
