@@ -142,6 +142,14 @@ def test_the_headline_has_the_ranges_of_the_prior_and_of_the_yardstick():
     assert "of all rows are" not in known.headline
 
 
+def test_the_yardstick_stands_once_in_a_headline():
+    for decisions in ([[30, 20], [15, 35], [550, 450]], [[33, 17], [15, 35], [600, 400]], GOOD):
+        found = judged(decisions, PriorEstimate.known(0.35))
+        assert (
+            found.headline.count("which errs on 35 %") + found.headline.count("always answering 'no' errs on 35 %") == 1
+        )
+
+
 def test_an_interval_that_says_nothing_is_not_known():
     found = judged([[3, 1], [1, 3], [20, 20]], PriorEstimate.known(0.5), n_labels=8)
     assert found.quality.error.high - found.quality.error.low > 0.3

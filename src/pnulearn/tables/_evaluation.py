@@ -325,7 +325,7 @@ class _ErrorEstimator:
 
 @dataclass(frozen=True, eq=False)
 class GroupPriors:
-    """Class priors of groups of rows.
+    """Class priors of groups of rows; that of all rows together is `whole`.
 
     `codes` are the codes of the rows that were labelled at random, −1 for all others, if each group has a prior of its
     own; None if all groups have that of all rows, `whole`.
@@ -335,7 +335,7 @@ class GroupPriors:
     codes: AnyArray | None
 
     def of(self, rows: AnyArray) -> PriorEstimate:
-        if self.codes is None:
+        if self.codes is None or len(rows) == len(self.codes):
             return self.whole
         counts = np.bincount(self.codes[rows] + 1, minlength=3)[1:]
         if not counts.sum():

@@ -233,7 +233,7 @@ def _headline(
     error = f"it errs on about {percent(quality.error.value)} of new rows ({_span(quality.error)})"
     if prior.mass is not None:
         error += f", if {percent(prior.low)} to {percent(prior.high)} of all rows are {classes[1]!r}"
-    error += f"; {always}"
+    error += "." if concerns and concerns[0].name == "no_better" else f"; {always}"  # which that concern says, too
     return f"Use with care, {error} {concerns[0].what}" if kind == "use_with_care" else f"Useful: {error}"
 
 
