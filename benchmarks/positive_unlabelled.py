@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("what", choices=[*RUNS, "page"])
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--unlabeled", type=int, default=300, help="unlabelled rows of the real sets")
-    parser.add_argument("--methods", help="methods for the prior, separated by commas; all by default")
+    parser.add_argument("--methods", help="methods separated by commas; all by default")
     parser.add_argument("--prior", type=float, help="one of the priors of the real sets; all by default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -127,7 +127,16 @@ def grid_cell(prior: float, frequency: float, shared: float, draw: int) -> dict[
     X, y, truth = draw_sample(prior, frequency, shared, draw)
     found = {"n_labeled": int(y.sum()), "in_table": float(truth.mean())}
     names = ("estimate", "low", "high", "score_error", "risk", "risk_low", "risk_high", "model_error", "model_risk")
-    names = (*names, "model_low", "model_high")
+    names = (
+        *names,
+        "model_low",
+        "model_high",
+        "bound_low",
+        "bound_high",
+        "bound_error",
+        "bound_risk_low",
+        "bound_risk_high",
+    )
     if y.sum() < 3:
         return found | dict.fromkeys(names, float("nan"))
     options = {"sampling": "random", "unlabeled": 0}
@@ -136,13 +145,21 @@ def grid_cell(prior: float, frequency: float, shared: float, draw: int) -> dict[
     risk = pnu_risk(y, score, prior=prior, **options)
     values = [estimate.value, estimate.low, estimate.high, float(np.mean((score > 0) != truth))]
     values += [risk.value, risk.low, risk.high]
-    if draw < 5:
-        model = PNUClassifier(risk="pu", prior=estimate, random_state=0, **options).fit(X, y)
-        X_new, _, truth_new = draw_sample(prior, frequency, shared, draw + 1000)
+    nothing = float("nan")
+    X_new, _, truth_new = draw_sample(prior, frequency, shared, draw + 1000)
+
+    def fit(prior: Any) -> list[float]:
+        model = PNUClassifier(risk="pu", prior=prior, random_state=0, **options).fit(X, y)
         error = float(np.mean((model.decision_function(X_new) > 0) != truth_new))
-        values += [error, model.risk_.value, model.risk_.low, model.risk_.high]
+        return [error, model.risk_.value, model.risk_.low, model.risk_.high]
+
+    values += fit(estimate) if draw < 5 else [nothing] * 4
+    if shared:
+        bound = estimate_prior(X, y, "upper_bound", random_state=0, **options)
+        error, _, low, high = fit(bound) if draw < 5 else [nothing] * 4
+        values += [bound.low, bound.high, error, low, high]
     else:
-        values += [float("nan")] * 4
+        values += [nothing] * 5
     return found | dict(zip(names, values, strict=True))
 
 
@@ -209,9 +226,7 @@ def draw_set(where: Any, is_positive: Any, prior: float, n_unlabeled: int, draw:
 
 
 def run_priors(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
-    methods = prior_methods()
-    if options.methods:
-        methods = {name: methods[name] for name in options.methods.split(",")}
+    methods = chosen(prior_methods(), options)
     for draw in range(options.draws):
         for name, (where, is_positive) in load_sets().items():
             if min(is_positive.sum() - 50, (~is_positive).sum()) < 50:
@@ -222,6 +237,10 @@ def run_priors(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], 
                     key = (name, prior, draw, options.unlabeled, method)
                     source = (where, is_positive, prior, options.unlabeled, draw)
                     yield key, lambda d=drawn, s=source, answer=answer: answer(*_drawn(d, s)[:2])
+
+
+def chosen(methods: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    return {name: methods[name] for name in options.methods.split(",")} if options.methods else methods
 
 
 def _drawn(kept: list[Any], source: Any) -> Any:
@@ -265,7 +284,7 @@ def prior_methods() -> dict[str, Callable[[Any, Any], dict[str, Any]]]:
 
 def run_models(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
     """Errors on the unlabelled rows' truth, at the known and at the estimated prior (that of each package, or ours)."""
-    methods = model_methods()
+    methods = chosen(model_methods(), options)
     for draw in range(options.draws):
         for name, (where, is_positive) in load_sets().items():
             if min(is_positive.sum() - 50, (~is_positive).sum()) < 300:
@@ -294,18 +313,13 @@ def model_methods() -> dict[str, Callable[[Any, Any, Any], Any]]:
         """Scores moved so that a share of the unlabelled rows is positive."""
         return scores - np.quantile(scores[y == 0], 1 - share)
 
-    def pnu(columns: str) -> Callable[[Any, Any, Any], Any]:
-        def fit(X: Any, y: Any, prior: Any) -> Any:
-            model = PNUClassifier(risk="pu", prior=prior, columns=columns, unlabeled=0, random_state=0).fit(X, y)
-            return model.decision_function(X)
-
-        return fit
+    def pnu(X: Any, y: Any, prior: Any) -> Any:
+        return PNUClassifier(risk="pu", prior=prior, unlabeled=0, random_state=0).fit(X, y).decision_function(X)
 
     def auto(X: Any, y: Any, prior: Any) -> Any:
         return AutoPNU(prior=prior, unlabeled=0, random_state=0).fit(X, y).decision_function(X)
 
-    found: dict[str, Callable[[Any, Any, Any], Any]] = {"PNUClassifier": pnu("given"), 'columns="both"': pnu("both")}
-    found["AutoPNU"] = auto
+    found: dict[str, Callable[[Any, Any, Any], Any]] = {"PNUClassifier": pnu, "AutoPNU": auto}
     try:
         from pulearn import BaggingPuClassifier, ElkanotoPuClassifier
 
@@ -334,6 +348,16 @@ def model_methods() -> dict[str, Callable[[Any, Any, Any], Any]]:
             return UPUClassifier(share, basis="rbf", kernel_width=width, random_state=0).fit(X, y).decision_function(X)
 
         found["pu-toolbox uPU"] = upu
+        import torch
+        from pu_toolbox.estimators.risk.nnpu import NonNegativePUClassifier
+
+        def nnpu(X: Any, y: Any, prior: Any) -> Any:
+            share = estimated(X, y) if prior is None else prior
+            torch.manual_seed(0)
+            network = torch.nn.Sequential(torch.nn.Linear(X.shape[1], 64), torch.nn.ReLU(), torch.nn.Linear(64, 1))
+            return NonNegativePUClassifier(network, class_prior=share, random_state=0).fit(X, y).decision_function(X)
+
+        found["pu-toolbox nnPU"] = nnpu
     except ImportError:
         pass
     return found
@@ -513,7 +537,7 @@ def print_models(lines: list[dict[str, str]]) -> None:
         names = {line["set"] for line in own}
         print(
             f"{len(names)} sets, 50 positives, {size} unlabelled rows with 30 % positives, errors in % of the "
-            "unlabelled rows. Bagging and uPU take our estimate where the prior is unknown; Elkan-Noto its own.\n"
+            "unlabelled rows. Bagging, uPU and nnPU take our estimate where the prior is unknown; Elkan-Noto its own.\n"
         )
         rows = []
         for method in dict.fromkeys(line["method"] for line in own):
