@@ -155,7 +155,7 @@ def grid_cell(prior: float, frequency: float, shared: float, draw: int) -> dict[
 
     values += fit(estimate) if draw < 5 else [nothing] * 4
     if shared:
-        bound = estimate_prior(X, y, "upper_bound", random_state=0, **options)
+        bound = estimate_prior(X, y, "bound", random_state=0, **options)
         error, _, low, high = fit(bound) if draw < 5 else [nothing] * 4
         values += [bound.low, bound.high, error, low, high]
     else:

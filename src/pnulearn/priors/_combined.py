@@ -31,7 +31,7 @@ from pnulearn.priors._estimate import PriorEstimate, settle
 from pnulearn.priors._groups import Group
 from pnulearn.priors._positive_unlabeled import ScoredPrior, Statistic, scores_against_unlabeled, tail_shares
 
-UPPER_BOUND = "upper_bound"  # the name of the method without irreducibility
+BOUND = "bound"  # the name of the method without irreducibility
 DENSITY_SHARE = 0.7  # of DEDPUL; best bin estimation has the rest
 OVERLAP = 0.2  # of the difference between the AUC bound and best bin estimation, subtracted
 LEAST_DOUBT = 0.05  # standard deviation on the scale arcsin √θ that more rows do not remove
@@ -82,15 +82,16 @@ class CombinedPrior(ScoredPrior):
         """The distribution around the estimate, from the data (first entries) and the bootstrap."""
         angle = found.angle if is_positive else np.pi / 2 - found.angle
         estimate = settle(np.sin(angle[0]) ** 2, [], n_unlabeled, self.confidence, self.method)
-        if len(angle) == 1:
+        if len(angle) == 1 and self.irreducible:
             return estimate
-        sampling, overlap = robust_deviation(angle[1:]), 1 - float(found.separation[0])
+        sampling = robust_deviation(angle[1:]) if len(angle) > 1 else 0.0
+        overlap = 1 - float(found.separation[0])
         below, above = (np.hypot(sampling, LEAST_DOUBT + d * overlap) for d in (DOUBT_BELOW, DOUBT_ABOVE))
         below = np.hypot(below, 1 / (2 * np.sqrt(n_labeled))) if self.irreducible else np.inf
         mass = angle_mass(float(angle[0]), *((below, above) if is_positive else (above, below)))
         if self.irreducible:
             return replace(estimate, mass=mass)
-        return PriorEstimate.of_mass(mass, UPPER_BOUND, self.confidence)
+        return PriorEstimate.of_mass(mass, BOUND, self.confidence)
 
 
 def combination(scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Callable[..., Combination]:
