@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--unlabeled", type=int, default=300, help="unlabelled rows of the real sets")
     parser.add_argument("--methods", help="methods separated by commas; all by default")
+    parser.add_argument("--sets", help="real sets separated by commas; all by default")
     parser.add_argument("--prior", type=float, help="one of the priors of the real sets; all by default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -285,9 +286,10 @@ def prior_methods() -> dict[str, Callable[[Any, Any], dict[str, Any]]]:
 def run_models(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
     """Errors on the unlabelled rows' truth, at the known and at the estimated prior (that of each package, or ours)."""
     methods = chosen(model_methods(), options)
+    wanted = options.sets.split(",") if options.sets else list(load_sets())
     for draw in range(options.draws):
         for name, (where, is_positive) in load_sets().items():
-            if min(is_positive.sum() - 50, (~is_positive).sum()) < 300:
+            if name not in wanted or min(is_positive.sum() - 50, (~is_positive).sum()) < 300:
                 continue
             drawn: list[Any] = []
             source = (where, is_positive, 0.3, options.unlabeled, draw)
@@ -445,8 +447,10 @@ def print_grid(lines: list[dict[str, str]]) -> None:
         print_table(head, rows)
     print(
         "Where the prior is not identified, the upper end is a bound and the estimate is near it. Intervals of the "
-        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known of the prior.\n"
+        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known of the prior, "
+        'or `prior="bound"`, which does not assume that it is identified:\n'
     )
+    print_bound(lines)
     print("Cover of the prior's 90 % interval by label frequency, identified:\n")
     rows = []
     for prior in GRID_PRIORS:
@@ -461,6 +465,22 @@ def print_grid(lines: list[dict[str, str]]) -> None:
             row.append(f"{np.mean(inside):.2f}" if some else "")
         rows.append(row)
     print_table(["prior", *map(str, FREQUENCIES)], rows)
+
+
+def print_bound(lines: list[dict[str, str]]) -> None:
+    rows = []
+    for prior in (*GRID_PRIORS, "all"):
+        some = [one for one in lines if one["bound_low"] != "nan" and prior in ("all", float(one["prior"]))]
+        if not some:
+            continue
+        truth, low, high = (column(some, name) for name in ("prior", "bound_low", "bound_high"))
+        fits = [one for one in some if one["bound_error"] != "nan"]
+        error, least, most = (column(fits, f"bound_{name}") for name in ("error", "risk_low", "risk_high"))
+        row = [prior, len(some), f"{np.mean((low <= truth) & (truth <= high)):.2f}", f"{np.mean(high - low):.2f}"]
+        row += [f"{np.mean((least <= error) & (error <= most)):.2f} ({len(fits)})", f"{np.mean(most - least):.2f}"]
+        rows.append([*row, f"{100 * error.mean():.1f}", f"{100 * column(fits, 'model_error').mean():.1f}"])
+    head = ["prior", "draws", "90 % interval covers", "mean width", "`risk_` covers (fits)", "its mean width"]
+    print_table([*head, "error of the model, %", "error of the default, %"], rows)
 
 
 def truth_of_score(prior: Any, shared: float) -> Any:
@@ -539,12 +559,27 @@ def print_models(lines: list[dict[str, str]]) -> None:
             f"{len(names)} sets, 50 positives, {size} unlabelled rows with 30 % positives, errors in % of the "
             "unlabelled rows. Bagging, uPU and nnPU take our estimate where the prior is unknown; Elkan-Noto its own.\n"
         )
+        answers = {(line["set"], line["draw"], line["method"]): line for line in own}
         rows = []
         for method in dict.fromkeys(line["method"] for line in own):
             some = [line for line in own if line["method"] == method]
-            values = [column(some, name) for name in ("known", "unknown", "auc")]
-            rows.append([method, len(some), *(f"{100 * part.mean():.1f}" for part in values)])
-        print_table(["method", "fits", "prior known", "prior unknown", "AUC"], rows)
+            row = [method, f"{len(some)} ({len({line['set'] for line in some})})"]
+            row += [f"{100 * column(some, name).mean():.1f}" for name in ("known", "unknown", "auc")]
+            pairs = [(line, answers.get((line["set"], line["draw"], "AutoPNU"))) for line in some]
+            row += [less(pairs, name) if method != "AutoPNU" else "" for name in ("known", "unknown", "auc")]
+            rows.append(row)
+        head = ["method", "fits (sets)", "prior known", "prior unknown", "AUC"]
+        print_table([*head, "AutoPNU less this: known", "unknown", "AUC"], rows)
+
+
+def less(pairs: list[Any], name: str) -> str:
+    """Mean difference of AutoPNU and another method on the same draws, in points, with a standard error over sets."""
+    by_set: dict[str, list[float]] = {}
+    for line, auto in pairs:
+        if auto is not None:
+            by_set.setdefault(line["set"], []).append(100 * (float(auto[name]) - float(line[name])))
+    means = [float(np.mean(part)) for part in by_set.values()]
+    return f"{np.mean(means):+.1f} ± {np.std(means, ddof=1) / np.sqrt(len(means)):.1f}" if len(means) > 1 else ""
 
 
 if __name__ == "__main__":
