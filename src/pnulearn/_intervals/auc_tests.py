@@ -6,7 +6,8 @@ that are ranked almost perfectly say little about it, so in every class the vari
 `ASSUMED_ROWS` rows beside those that lose a pair. The number of lost pairs then has a binomial distribution at the
 effective sample size, with mid-p values. With labels of one class alone no pair of labelled rows can be lost, and the
 estimate varies even if the AUC is 1, with the positives among the unlabelled rows: its distribution is then taken for
-normal. An uncertain prior is averaged over, as in `score_tests`.
+normal, with DeLong's variance rescaled as it would be under normal scores, and never below that at the estimate. An
+uncertain prior is averaged over, as in `score_tests`.
 
 References
 ----------
@@ -132,7 +133,7 @@ def auc_tail(
                 np.einsum("...i,...ij,...j->...", weights, part[k], weights) for part in (normal, at_found)
             )
             if of_one_class:
-                lost = sizes[k] * (1 - found)
+                lost, assumed = sizes[k] * (1 - found), np.maximum(assumed, expected)
                 rescale = np.minimum(assumed / np.maximum(expected, SMALLEST), MOST_RESCALED)
             else:
                 lost, assumed = (rows[:, 0] < 1).sum(), np.maximum(assumed, n / 2)
