@@ -1,16 +1,15 @@
-"""Cover and width of every interval of `pnulearn.metrics`, by cell, for models of known quality.
+"""Cover and width of the intervals of `pnulearn.metrics` near the edges and in the middle, on simulated rows.
 
     python benchmarks/intervals.py results/rows/intervals.jsonl [--draws 400] [--seconds 600] [--page PAGE]
 
-Scores are simulated, so that the truth is known: normal with equal variances (`normal`), positive scores that vary
-twice as much (`wide`), or exponential (`exponential`). `error` is the true error rate at the threshold where both
-classes err alike. A cell is a line of the results; cells are computed in a fixed random order and appended as they
-come, so that the command can be stopped and run again, and the first cells are a sample of all of them. `--page`
-writes the page from what is there. Prior: "known", or counted on 60 rows drawn at random ("counted").
+Every metric has a design: cells in which every level of every factor occurs equally often, chosen among many random
+ones so that as many pairs of levels as possible meet, and the hard corners. Cells are computed in a fixed random order
+and appended as they come, so that the command can be stopped and run again. `--metric` computes some metrics only,
+`--page` writes the page from what is there.
 
-`simple` is the usual interval of the labels alone: Wilson's combined by MOVER for the error and the cost, Wilson's for
-the recall, DeLong's for the AUC, percentiles of 200 bootstrap samples for the others. Average precision and curves
-have a quarter of the draws.
+Rates depend on counts only: both classes err with probability `error`. Scores are normal with equal variances
+(`normal`), positive scores that vary twice as much (`wide`), or exponential (`exponential`); both classes err with
+probability `error` at the threshold. The prior is "known", or "counted" on 60 rows drawn at random.
 """
 
 from __future__ import annotations
@@ -23,88 +22,213 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from itertools import product
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest, expon, norm
 
+from pnulearn._intervals.score_tests import lift_measure, rate_interval
 from pnulearn.metrics import (
     pnu_auc,
     pnu_average_precision,
+    pnu_confusion,
     pnu_cost,
     pnu_f1,
     pnu_precision,
     pnu_precision_recall_curve,
     pnu_recall,
+    pnu_reliability,
     pnu_risk,
     pnu_roc_curve,
+    pnu_specificity,
 )
+from pnulearn.metrics._comparison import compare_scores
 from pnulearn.priors import PriorEstimate
 
 Array = np.ndarray
-ERRORS = (0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.5)
-LABELS, UNLABELED, PRIORS = (5, 10, 50, 200), (0, 300, 1000, 10_000), (0.02, 0.1, 0.3, 0.5, 0.9, 0.98)
-SHAPES, BELIEFS = ("normal", "wide", "exponential"), ("known", "counted")
-COSTS = (5.0, 1.0)
+Cell = dict[str, Any]
+Found = Sequence[float]  # low, high and truth, and the ends of the simple interval
+CONFIDENCE, COSTS, COUNTED, RESAMPLES = 0.95, (5.0, 1.0), 60, 200
+FINE = np.linspace(-8, 8, 20_001)
+RATE_FACTORS: dict[str, tuple] = {
+    "error": (0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.5),
+    "labels": (5, 10, 50, 200),
+    "unlabeled": (0, 300, 1000, 10_000),
+    "prior": (0.02, 0.1, 0.3, 0.5, 0.9, 0.98),
+    "belief": ("known", "counted"),
+}
+SCORE_FACTORS = RATE_FACTORS | {"shape": ("normal", "wide", "exponential")}
+CORNERS = {"error": (0.0005, 0.005, 0.5), "labels": (5,), "unlabeled": (10_000,), "prior": (0.02, 0.98)}
+PAIR_FACTORS: dict[str, tuple] = {  # rows that only the worse model gets wrong are a share `gap`, of one class or both
+    "gap": (0.0, 0.02, 0.06, 0.09),
+    "error": (0.005, 0.05, 0.2),
+    "labels": (10, 50, 200),
+    "unlabeled": (0, 1000, 10_000),
+    "prior": (0.1, 0.3, 0.5),
+    "class": ("P", "N", "both"),
+}
+CONFUSION_FACTORS: dict[str, tuple] = {
+    "error": (0.005, 0.05, 0.2, 0.4),
+    "labels": (5, 10, 40),
+    "unlabeled": (0, 300, 3000),
+    "rarest": (0.05, 0.2, 1 / 3),
+    "classes": (3, 5),
+}
+DESIGN_FACTORS: dict[str, tuple] = {
+    "error": (0.01, 0.1, 0.3),
+    "labels": (60, 200),
+    "unlabeled": (0, 1000),
+    "prior": (0.1, 0.3, 0.6),
+}
+LOSS_FACTORS: dict[str, tuple] = {
+    "sureness": (0.5, 1.0, 2.0, 4.0),
+    "error": (0.01, 0.05, 0.2),
+    "labels": (10, 50, 200),
+    "unlabeled": (0, 300, 3000),
+    "prior": (0.1, 0.3, 0.5),
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is judged: its factors, number of cells without corners, and `draw(cell, rng)`, which gives one interval."""
+
+    factors: dict[str, tuple]
+    n_cells: int
+    draw: Callable[[Cell, np.random.Generator], Found]
+    simple: str
+    corners: dict[str, tuple] | None = None
+    fewer: int = 1  # so many times fewer draws
+
+    def cells(self) -> list[Cell]:
+        names = list(self.factors)
+        rows = design(self.factors, self.n_cells)
+        for levels in product(*self.corners.values()) if self.corners else ():
+            rest = rows[len(rows) % self.n_cells]
+            rows.append(tuple({**dict(zip(names, rest, strict=True)), **dict(zip(self.corners, levels))}.values()))
+        return [dict(zip(names, row, strict=True)) for row in dict.fromkeys(rows)]
+
+
+def design(factors: dict[str, tuple], n_cells: int) -> list[tuple]:
+    """Cells with every level equally often (within one): of 200 random designs the one in which most pairs meet."""
+    best, most = [], -1
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        columns = [[levels[k % len(levels)] for k in rng.permutation(n_cells)] for levels in factors.values()]
+        rows = list(zip(*columns, strict=True))
+        met = sum(len({(row[i], row[j]) for row in rows}) for i, j in combinations(range(len(factors)), 2))
+        best, most = (rows, met) if met > most else (best, most)
+    return best
+
+
+def believed_prior(cell: Cell, rng: np.random.Generator) -> PriorEstimate:
+    if cell["belief"] == "known":
+        return PriorEstimate.known(cell["prior"])
+    hits = rng.binomial(COUNTED, cell["prior"])
+    return PriorEstimate.of_counts([COUNTED - hits, hits])
+
+
+# Rates of a decision rule.
+
+
+def rate_truths(prior: float, error: float) -> dict[str, float]:
+    right = prior * (1 - error)
+    precision = right / (right + (1 - prior) * error)
+    return {
+        "error": error,
+        "cost 5 : 1": COSTS[0] * prior * error + COSTS[1] * (1 - prior) * error,
+        "recall": 1 - error,
+        "specificity": 1 - error,
+        "precision": precision,
+        "F1": 2 * right / (2 * right + error),
+        "lift": precision / prior,
+    }
+
+
 RATES: dict[str, Callable[..., Any]] = {
     "error": pnu_risk,
+    "cost 5 : 1": lambda *rows, **options: pnu_cost(*rows, costs=COSTS, **options),
     "recall": pnu_recall,
+    "specificity": pnu_specificity,
     "precision": pnu_precision,
     "F1": pnu_f1,
-    "cost 5 : 1": lambda *rows, **options: pnu_cost(*rows, costs=COSTS, **options),
 }
-RANKINGS = {"AUC": pnu_auc, "average precision": pnu_average_precision}
-CURVES = {"ROC curve": pnu_roc_curve, "precision-recall curve": pnu_precision_recall_curve}
-METRICS = [*RATES, *RANKINGS, *CURVES]
-SLOW = {"average precision": 2, "ROC curve": 4, "precision-recall curve": 4, "counted": 4}  # so many times fewer cells
-SLOW_DRAWS = 4  # of average precision and curves, so many times fewer draws
-RESAMPLES = 200
-FINE = np.linspace(-8, 8, 20_001)
-KEY = ("metric", "labels", "unlabeled", "prior", "error", "shape", "belief")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rows", type=Path, help="JSON lines that results are appended to")
-    parser.add_argument("--draws", type=int, default=400, help="of every cell")
-    parser.add_argument("--seconds", type=float, default=0.0, help="of processor time, after which to stop")
-    parser.add_argument("--page", type=Path, help="where to write the page")
-    options = parser.parse_args()
-    run(options.rows, options.draws, options.seconds)
-    if options.page:
-        options.page.write_text(report(read(options.rows)))
+def rate_drawer(metric: str) -> Callable[[Cell, np.random.Generator], Found]:
+    seen: dict[Any, Found] = {}
+
+    def draw(cell: Cell, rng: np.random.Generator) -> Found:
+        n, prior, error = cell["labels"], cell["prior"], cell["error"]
+        believed = believed_prior(cell, rng)
+        positive = rng.binomial(cell["unlabeled"], prior)
+        called = rng.binomial(positive, 1 - error) + rng.binomial(cell["unlabeled"] - positive, error)
+        counts = (n - rng.binomial(n, error), rng.binomial(n, error), called)  # predicted positive
+        key = (json.dumps(cell), counts, float(believed.mean))
+        if key not in seen:
+            y = np.repeat([1.0, 0.0, np.nan], [n, n, cell["unlabeled"]])
+            score = np.concatenate(
+                [np.repeat([1.0, -1.0], [k, m - k]) for k, m in zip(counts, (n, n, cell["unlabeled"]), strict=True)]
+            )
+            truth = rate_truths(prior, error)[metric]
+            seen[key] = [*ends_of_rate(metric, y, score, believed), truth, *simple_rate(metric, counts, n, prior, rng)]
+        return seen[key]
+
+    return draw
 
 
-def read(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+def ends_of_rate(metric: str, y: Array, score: Array, believed: PriorEstimate) -> tuple[float, float]:
+    if metric == "lift":  # as in the quality of decisions that reports show
+        parts = [score[y == 1], score[y == 0], score[np.isnan(y)]]
+        share = np.array([np.mean(part > 0) if len(part) else 0.0 for part in parts])
+        share[0] = 1 - share[0]
+        size = np.array([len(part) for part in parts], dtype=float)
+        return rate_interval(share, size, believed, lift_measure(believed), CONFIDENCE)
+    found = RATES[metric](y, score, prior=believed, threshold=0.0)
+    return found.low, found.high
 
 
-def cells() -> list[tuple]:
-    """All cells in a fixed random order; of slow metrics only some."""
-    grid = list(product(METRICS, LABELS, UNLABELED, PRIORS, ERRORS, SHAPES, BELIEFS))
-    rng = np.random.default_rng(0)
-    shuffled = [grid[place] for place in rng.permutation(len(grid))]
-    tosses = rng.random(len(grid))
-    return [c for c, toss in zip(shuffled, tosses, strict=True) if toss < 1 / (SLOW.get(c[0], 1) * SLOW.get(c[-1], 1))]
+def wilson(errors: int, n: int) -> tuple[float, float]:
+    interval = binomtest(int(errors), int(n)).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
-def run(path: Path, n_draws: int, seconds: float) -> None:
-    done = {tuple(row[name] for name in KEY) for row in read(path)}
-    for cell in cells():
-        if time.process_time() >= seconds:
-            return
-        if cell in done:
-            continue
-        result = {**dict(zip(KEY, cell, strict=True)), **judge(*cell, n_draws)}
-        with path.open("a") as file:
-            file.write(json.dumps(result) + "\n")
+def mover_of_wilson(errors: Sequence[int], sizes: Sequence[int], factors: Array) -> tuple[float, float]:
+    """MOVER of Wilson's intervals for a weighted sum of error rates."""
+    ends = np.array([wilson(k, n) for k, n in zip(errors, sizes, strict=True)])
+    shares = np.array(errors) / np.array(sizes)
+    value = float(factors @ shares)
+    down = np.sqrt(np.sum((factors * (shares - ends[:, 0])) ** 2))
+    up = np.sqrt(np.sum((factors * (ends[:, 1] - shares)) ** 2))
+    return value - float(down), value + float(up)
 
 
-def population(shape: str, error: float) -> tuple[Callable, Callable, float]:
-    """Distribution functions of positive and negative scores (as frozen distributions), and the threshold."""
+def simple_rate(metric: str, counts: Sequence[int], n: int, prior: float, rng: np.random.Generator) -> list[float]:
+    """The usual interval of the labels alone, with the prior taken as known."""
+    wrong = [n - counts[0], counts[1]]
+    if metric in ("recall", "specificity"):
+        low, high = wilson(wrong[metric == "specificity"], n)
+        return [1 - high, 1 - low]
+    if metric in ("error", "cost 5 : 1"):
+        factors = np.array([prior, 1 - prior]) * (COSTS if metric == "cost 5 : 1" else (1, 1))
+        return list(mover_of_wilson(wrong, [n, n], factors))
+    fnr, fpr = (rng.binomial(n, k / n, RESAMPLES) / n for k in wrong)
+    right, alarm, missed = prior * (1 - fnr), (1 - prior) * fpr, prior * fnr
+    precision = right / np.maximum(right + alarm, 1e-300)
+    drawn = 2 * right / (2 * right + alarm + missed) if metric == "F1" else precision
+    return np.quantile(drawn / (prior if metric == "lift" else 1.0), [0.025, 0.975]).tolist()
+
+
+# Rankings and curves.
+
+
+def population(shape: str, error: float) -> tuple[Any, Any, float]:
+    """Distributions of positive and negative scores, and the threshold at which both classes err alike."""
     if shape == "exponential":  # P(N > t) = P(P < t) = error at t, with scale r for P
         threshold = -np.log(error)
         return expon(scale=-threshold / np.log1p(-error)), expon(), threshold
@@ -113,186 +237,274 @@ def population(shape: str, error: float) -> tuple[Callable, Callable, float]:
     return norm(threshold + scale * norm.isf(error), scale), norm(), threshold
 
 
-def truths(shape: str, error: float, prior: float) -> tuple[dict[str, float], Array, Array, Array]:
-    """True values, and recall, false positive rate and precision at decreasing thresholds."""
-    p, n, _ = population(shape, error)
+def curve_truths(cell: Cell) -> tuple[dict[str, float], Array, Array, Array]:
+    """True areas, and recall, false positive rate and precision at decreasing thresholds."""
+    p, n, _ = population(cell["shape"], cell["error"])
     levels = np.unique(np.concatenate([norm.cdf(FINE), 1 - norm.cdf(FINE)]))
     points = np.unique(np.concatenate([p.ppf(levels), n.ppf(levels)]))
     points = points[np.isfinite(points)][::-1]
     recall, fpr = p.sf(points), n.sf(points)
-    called = prior * recall + (1 - prior) * fpr
-    precision = np.where(called > 0, prior * recall / np.where(called > 0, called, 1), 1.0)
-    right = prior * (1 - error)
-    values = {
-        "error": error,
-        "recall": 1 - error,
-        "precision": right / (right + (1 - prior) * error),
-        "F1": 2 * right / (2 * right + error),
-        "cost 5 : 1": COSTS[0] * prior * error + COSTS[1] * (1 - prior) * error,
+    called = cell["prior"] * recall + (1 - cell["prior"]) * fpr
+    precision = np.where(called > 0, cell["prior"] * recall / np.where(called > 0, called, 1), 1.0)
+    areas = {
         "AUC": float(np.sum(np.diff(fpr) * (recall[1:] + recall[:-1]) / 2)) + float(fpr[0] * recall[0] / 2),
         "average precision": float(np.sum(np.diff(recall, prepend=0.0) * precision)),
     }
-    return values, recall, fpr, precision
+    return areas, recall, fpr, precision
 
 
-def judge(
-    metric: str, labels: int, unlabeled: int, prior: float, error: float, shape: str, belief: str, n_draws: int
-) -> dict:
-    """Cover, misses on either side, mean width, and cover and mean width of the simple interval."""
-    seed = [METRICS.index(metric), labels, unlabeled, int(1000 * prior), int(10_000 * error), SHAPES.index(shape)]
-    rng = np.random.default_rng(seed)
-    p, n, threshold = population(shape, error)
-    values, *curves = truths(shape, error, prior)
-    found, seen = [], {}
-    n_draws = n_draws // SLOW_DRAWS if metric in CURVES or metric == "average precision" else n_draws
-    for _ in range(n_draws):
-        hits = rng.binomial(60, prior)
-        believed: Any = PriorEstimate.of_counts([60 - hits, hits]) if belief == "counted" else prior
-        positive = rng.random(unlabeled) < prior
-        of_u = np.where(positive, p.rvs(unlabeled, random_state=rng), n.rvs(unlabeled, random_state=rng))
-        score = np.concatenate([p.rvs(labels, random_state=rng), n.rvs(labels, random_state=rng), of_u]) - threshold
-        y = np.repeat([1.0, 0.0, np.nan], [labels, labels, unlabeled])
-        if metric in RATES:  # they depend on counts only
-            key = (
-                *(int((score[part] > 0).sum()) for part in (y == 1, y == 0, np.isnan(y))),
-                hits * (belief != "known"),
-            )
-            if key not in seen:
-                seen[key] = interval_and_simple(metric, y, score, believed, prior, rng)
-            low, high, *other = seen[key]
-        elif metric in CURVES:
-            found.append([*judge_curve(metric, CURVES[metric](y, score, prior=believed), *curves), np.nan, np.nan])
-            continue
-        else:
-            low, high, *other = interval_and_simple(metric, y, score, believed, prior, rng)
-        truth = values[metric]
-        found.append([low, high, truth, float(other[0] <= truth <= other[1]), other[1] - other[0]])
-    low, high, truth, held, width = np.array(found).T
-    missed = [float(np.mean(low > truth)), float(np.mean(high < truth))]
-    return {
-        "cover": 1 - sum(missed),
-        "truth_below": missed[0],
-        "truth_above": missed[1],
-        "width": float(np.mean(high - low)),
-        "simple_cover": float(np.mean(held)),
-        "simple_width": float(np.mean(width)),
-        "draws": n_draws,
-    }
+RANKINGS = {"AUC": pnu_auc, "average precision": pnu_average_precision}
+CURVES = {
+    "ROC curve": pnu_roc_curve,
+    "precision-recall curve": pnu_precision_recall_curve,
+    "reliability curve": pnu_reliability,
+}
 
 
-def interval_and_simple(
-    metric: str, y: Array, score: Array, believed: Any, prior: float, rng: np.random.Generator
-) -> tuple[float, float, float, float]:
-    """Ends of our interval and of the simple one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        options = {"threshold": 0.0} if metric in RATES else {}
-        found = (RATES | RANKINGS)[metric](y, score, prior=believed, **options)
-    assert 0 <= found.low <= found.value <= found.high <= max(COSTS), (metric, found)
-    return found.low, found.high, *simple(metric, score[y == 1], score[y == 0], prior, rng)
+def score_drawer(metric: str) -> Callable[[Cell, np.random.Generator], Found]:
+    truths: dict[str, Any] = {}
+
+    def draw(cell: Cell, rng: np.random.Generator) -> Found:
+        p, n, threshold = population(cell["shape"], cell["error"])
+        m, u = cell["labels"], cell["unlabeled"]
+        believed = believed_prior(cell, rng)
+        positive = rng.binomial(u, cell["prior"])
+        parts = [p.rvs(m, random_state=rng), n.rvs(m, random_state=rng)]
+        parts.append(np.append(p.rvs(positive, random_state=rng), n.rvs(u - positive, random_state=rng)))
+        y, score = np.repeat([1.0, 0.0, np.nan], [m, m, u]), np.concatenate(parts) - threshold
+        if metric == "reliability curve":
+            return judge_reliability(cell, y, score, believed)
+        key = json.dumps(cell)
+        if key not in truths:
+            truths.clear()
+            truths[key] = curve_truths(cell)
+        areas, recall, fpr, precision = truths[key]
+        if metric in RANKINGS:
+            found = RANKINGS[metric](y, score, prior=believed)
+            return [found.low, found.high, areas[metric], *simple_ranking(metric, *parts[:2], cell["prior"], rng)]
+        curve = CURVES[metric](y, score, prior=believed)
+        true = np.interp(curve.x, fpr, recall) if metric == "ROC curve" else np.interp(curve.x, recall, precision)
+        return judge_band(curve, true)
+
+    return draw
 
 
-def judge_curve(metric: str, curve: Any, recall: Array, fpr: Array, precision: Array) -> list[float]:
+def judge_band(curve: Any, true: Array) -> Found:
     """0, mean width, and a truth: half the width if the band holds the whole curve, more if it does not."""
-    true = np.interp(curve.x, fpr, recall) if metric == "ROC curve" else np.interp(curve.x, recall, precision)
     held = bool(((curve.low - 1e-9 <= true) & (true <= curve.high + 1e-9)).all())
     width = float(np.mean(curve.high - curve.low))
-    return [0.0, width, width / 2 if held else width + 1]
+    return [0.0, width, width / 2 if held else width + 1, np.nan, np.nan]
 
 
-def simple(metric: str, p: Array, n: Array, prior: float, rng: np.random.Generator) -> tuple[float, float]:
-    """The usual interval of the labels alone."""
-    wrong = [int((p <= 0).sum()), int((n > 0).sum())]
-    sizes = [len(p), len(n)]
-    if metric == "recall":
-        interval = binomtest(sizes[0] - wrong[0], sizes[0]).proportion_ci(method="wilson")
-        return float(interval.low), float(interval.high)
-    if metric in ("error", "cost 5 : 1"):
-        factors = np.array([prior, 1 - prior]) * (COSTS if metric == "cost 5 : 1" else (1, 1))
-        parts = [binomtest(k, m).proportion_ci(method="wilson") for k, m in zip(wrong, sizes, strict=True)]
-        shares = np.array(wrong) / sizes
-        down = np.hypot(*(factors * (shares - [part.low for part in parts])))
-        up = np.hypot(*(factors * ([part.high for part in parts] - shares)))
-        return float(factors @ shares - down), float(factors @ shares + up)
+def judge_reliability(cell: Cell, y: Array, score: Array, believed: PriorEstimate) -> Found:
+    """The truth is the share of positives among rows of the population between the edges of a bin."""
+    p, n, threshold = population(cell["shape"], cell["error"])
+    probability = 1 / (1 + np.exp(-score))
+    curve = pnu_reliability(y, probability, prior=believed)
+    usual = probability[np.isnan(y)] if cell["unlabeled"] else probability
+    edges = np.unique(np.quantile(usual, np.linspace(0, 1, 11)[1:-1], method="inverted_cdf"))
+    cuts = np.concatenate([[0.0], edges[edges < usual.max()], [1.0]])
+    with np.errstate(divide="ignore"):
+        scores = threshold + np.log(cuts) - np.log1p(-cuts)
+    of_p, of_n = np.diff(p.cdf(scores)) * cell["prior"], np.diff(n.cdf(scores)) * (1 - cell["prior"])
+    return judge_band(curve, of_p / (of_p + of_n))
+
+
+def simple_ranking(metric: str, p: Array, n: Array, prior: float, rng: np.random.Generator) -> tuple[float, float]:
+    """DeLong's interval, or percentiles of the bootstrap, of the labels alone."""
     if metric == "AUC":
         won = (p[:, None] > n).astype(float)
         stderr = np.sqrt(won.mean(1).var(ddof=1) / len(p) + won.mean(0).var(ddof=1) / len(n))
         return float(won.mean() - 1.96 * stderr), float(min(won.mean() + 1.96 * stderr, 1))
-    if metric == "average precision":
-        order = np.argsort(-np.concatenate([p, n]), kind="stable")
-        true = rng.multinomial(len(p), np.full(len(p), 1 / len(p)), RESAMPLES) * prior / len(p)
-        false = rng.multinomial(len(n), np.full(len(n), 1 / len(n)), RESAMPLES) * (1 - prior) / len(n)
-        steps = np.hstack([true, 0 * false])[:, order]
-        reached = np.cumsum(steps, axis=1)
-        called = reached + np.cumsum(np.hstack([0 * true, false])[:, order], axis=1)
-        drawn = np.sum(steps / prior * reached / np.maximum(called, 1e-300), axis=1)
-    else:
-        fnr, fpr = (rng.binomial(m, k / m, RESAMPLES) / m for k, m in zip(wrong, sizes, strict=True))
-        right, alarm, missed = prior * (1 - fnr), (1 - prior) * fpr, prior * fnr
-        drawn = right / np.maximum(right + alarm, 1e-300)
-        drawn = drawn if metric == "precision" else 2 * right / (2 * right + alarm + missed)
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    order = np.argsort(-np.concatenate([p, n]), kind="stable")
+    true = rng.multinomial(len(p), np.full(len(p), 1 / len(p)), RESAMPLES) * prior / len(p)
+    false = rng.multinomial(len(n), np.full(len(n), 1 / len(n)), RESAMPLES) * (1 - prior) / len(n)
+    steps = np.hstack([true, 0 * false])[:, order]
+    reached = np.cumsum(steps, axis=1)
+    called = reached + np.cumsum(np.hstack([0 * true, false])[:, order], axis=1)
+    low, high = np.quantile(np.sum(steps / prior * reached / np.maximum(called, 1e-300), axis=1), [0.025, 0.975])
     return float(low), float(high)
 
 
-def report(rows: list[dict]) -> str:
-    return "\n".join(page(rows)) + "\n"
+# Two models, more classes, other losses, weights and groups.
 
 
-def page(rows: list[dict]) -> Iterator[str]:
-    errors = ", ".join(f"{100 * error:g}" for error in ERRORS)
-    yield "# Cover and width of the intervals of `pnulearn.metrics`\n"
-    yield "    python benchmarks/intervals.py results/rows/intervals.jsonl --seconds 600 --page results/intervals.md\n"
-    grid = [", ".join(map(str, values)) for values in (LABELS, UNLABELED, PRIORS)]
-    yield f"{len(rows)} cells, a random sample of the {len(cells()):,} cells of the grid in that file: true errors of"
-    yield f"{errors} %, {grid[0]} labels of each class, {grid[1]} unlabelled rows, priors {grid[2]}, three shapes"
-    yield "of scores, and a prior that is known or counted on 60 random rows. All intervals promise 95 %; bands promise"
-    yield "to hold the whole curve. `lowest` is the lowest cover of a cell; among many cells it lies three standard"
-    yield "errors (1 point each at 400 draws, 2 at 100) below 95 % by chance. Cover below 90 % is bold. `simple` is"
-    yield "the usual interval of the labels alone, with the prior taken as known: Wilson's and MOVER (error, cost,"
-    yield "recall), the bootstrap (precision, F1, average precision), DeLong's (AUC).\n"
-    yield from table(rows, "By metric", "metric", METRICS)
-    for metric in METRICS:
-        some = [row for row in rows if row["metric"] == metric]
-        if some:
-            yield f"\n## {metric}\n"
-            for name, values in (("error", ERRORS), ("labels", LABELS), ("unlabeled", UNLABELED), ("prior", PRIORS)):
-                yield from table(some, "", name, values)
-            for name, others in (("shape", SHAPES), ("belief", BELIEFS)):
-                yield from table(some, "", name, others)
-    low = sorted((row for row in rows if row["cover"] < 0.91), key=lambda row: row["cover"])
-    yield f"\n## Cells below 91 %: {len(low)} of {len(rows)}\n"
-    if low:
-        yield "| metric | labels | U | prior | error | scores | prior is | cover | truth below | truth above | draws |"
-        yield "|---|---|---|---|---|---|---|---|---|---|---|"
-    for row in low:
-        facts = " | ".join(str(row[name]) for name in KEY)
-        numbers = f"{bold(row['cover'])} | {row['truth_below']:.3f} | {row['truth_above']:.3f} | {row['draws']}"
-        yield f"| {facts} | {numbers} |"
+def draw_pair(cell: Cell, rng: np.random.Generator) -> Found:
+    """Rows that both models get wrong are a share `error`, those that only the second gets wrong a share `gap`."""
+    n, u, prior = cell["labels"], cell["unlabeled"], cell["prior"]
+    gap = cell["gap"]
+    gap_of = {"P": (gap / prior, 0.0), "N": (0.0, gap / (1 - prior)), "both": (gap, gap)}[cell["class"]]
+    sides = [np.ones(n), -np.ones(n), np.where(rng.random(u) < prior, 1.0, -1.0)]
+    first, second = [], []
+    for side in sides:
+        toss, more = rng.random(len(side)), np.where(side > 0, *gap_of)
+        first.append(np.where(toss < cell["error"], -side, side))
+        other = (toss < cell["error"]) | (toss > 1 - more * (1 - cell["error"]))
+        second.append(np.where(other, -side, side))
+    truth = -(1 - cell["error"]) * (prior * gap_of[0] + (1 - prior) * gap_of[1])
+    found = compare_scores(first, second, prior)
+    gaps = [(a != s).astype(float) - (b != s) for a, b, s in zip(first[:2], second[:2], sides[:2], strict=True)]
+    factors = np.array([prior, 1 - prior])
+    value = factors @ [part.mean() for part in gaps]
+    half = 1.96 * np.sqrt(factors**2 @ [part.var(ddof=1) / n for part in gaps])
+    return [found.low, found.high, truth, float(value - half), float(value + half)]
 
 
-def table(rows: list[dict], title: str, name: str, values: Any) -> Iterator[str]:
-    if title:
-        yield f"## {title}\n"
-    yield f"\n| {name} | cells | mean cover | lowest | mean width | simple: mean cover | lowest | mean width |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for value in values:
-        some = [row for row in rows if row[name] == value]
-        if some:
-            cover, width, other, other_width = (
-                np.array([row[key] for row in some]) for key in ("cover", "width", "simple_cover", "simple_width")
-            )
-            ends = (
-                "| | | |"
-                if np.isnan(other).all()
-                else (f"| {bold(np.nanmean(other))} | {bold(np.nanmin(other))} | {np.nanmean(other_width):.3f} |")
-            )
-            yield f"| {value} | {len(some)} | {bold(cover.mean())} | {bold(cover.min())} | {width.mean():.3f} {ends}"
+def confusion_drawer(metric: str) -> Callable[[Cell, np.random.Generator], Found]:
+    def draw(cell: Cell, rng: np.random.Generator) -> Found:
+        """Errors go to the next class twice as often as to each of the others; the last class is the rarest."""
+        k, n = cell["classes"], cell["labels"]
+        rarest = min(cell["rarest"], 1 / k)
+        shares = np.append(np.full(k - 1, (1 - rarest) / (k - 1)), rarest)
+        odds = np.array([1.0 + (j == 1) for j in range(1, k)])
+        rates = np.array(
+            [np.roll(np.append(1 - cell["error"], cell["error"] * odds / odds.sum()), i) for i in range(k)]
+        )
+        truth = np.append(np.repeat(np.arange(k), n), rng.choice(k, cell["unlabeled"], p=shares))
+        called = np.minimum((rng.random(len(truth))[:, None] > rates.cumsum(axis=1)[truth]).sum(axis=1), k - 1)
+        y = np.where(np.arange(len(truth)) < k * n, truth.astype(float), np.nan)
+        found = pnu_confusion(y, called.astype(float), prior=dict(enumerate(shares.tolist())))
+        wrong = [int(np.sum(called[: k * n][truth[: k * n] == c] != c)) for c in range(k)]
+        if metric == "error of classes":
+            return [found.error.low, found.error.high, cell["error"], *mover_of_wilson(wrong, [n] * k, shares)]
+        one = (found.recall if metric == "recall of classes" else found.precision)[-1]
+        if metric == "recall of classes":
+            low, high = wilson(wrong[-1], n)
+            return [one.low, one.high, 1 - cell["error"], 1 - high, 1 - low]
+        return [one.low, one.high, rarest * (1 - cell["error"]) / float(shares @ rates[:, -1]), np.nan, np.nan]
+
+    return draw
 
 
-def bold(cover: float) -> str:
-    return f"**{cover:.3f}**" if cover < 0.9 else f"{cover:.3f}"
+def draw_squared_loss(cell: Cell, rng: np.random.Generator) -> Found:
+    """Scores g = 2 Φ(sureness · t) − 1 of normal t: the more sure, the rarer and the dearer are errors."""
+    center = float(norm.isf(cell["error"]))
+    n, u, prior = cell["labels"], cell["unlabeled"], cell["prior"]
+    sides = [np.ones(n), -np.ones(n), np.where(rng.random(u) < prior, 1.0, -1.0)]
+
+    def score(t: Array) -> Array:
+        return 2 * norm.cdf(cell["sureness"] * t) - 1
+
+    scores = [score(side * center + rng.standard_normal(len(side))) for side in sides]
+    density = norm.pdf(FINE) * (FINE[1] - FINE[0])
+    truth = float(density @ (1 - score(center + FINE)) ** 2) / 4  # by symmetry the same for both classes
+    y = np.repeat([1.0, 0.0, np.nan], [n, n, u])
+    found = pnu_risk(y, np.concatenate(scores), prior=prior, loss="squared", threshold=0.0)
+    losses = [(1 - g * side) ** 2 / 4 for g, side in zip(scores[:2], sides[:2], strict=True)]
+    factors = np.array([prior, 1 - prior])
+    value = factors @ [part.mean() for part in losses]
+    half = 1.96 * np.sqrt(factors**2 @ [part.var(ddof=1) / n for part in losses])
+    return [found.low, found.high, truth, float(value - half), float(value + half)]
 
 
-if __name__ == "__main__":
-    main()
+def design_drawer(kind: str) -> Callable[[Cell, np.random.Generator], Found]:
+    def draw(cell: Cell, rng: np.random.Generator) -> Found:
+        """Labels at random with positives five times as likely, and weights; or in groups of five that are alike."""
+        n, u, prior = cell["labels"], cell["unlabeled"], cell["prior"]
+        size = 5 if kind == "groups" else 1
+        inclusion = 5 * prior / (5 * prior + 1 - prior) if kind == "weights" else prior
+
+        def rows(count: int, share: float) -> tuple[Array, Array]:
+            heads = count // size
+            truth = np.repeat(rng.random(heads) < share, size)
+            same = np.repeat(rng.random(heads) < cell["error"], size)
+            wrong = np.where(rng.random(heads * size) < 0.5, same, rng.random(heads * size) < cell["error"])
+            return truth, np.where(truth ^ wrong, 1.0, -1.0)
+
+        (truth, score), (_, of_u) = rows(n, inclusion), rows(u, prior)
+        y = np.append(truth.astype(float), np.full(len(of_u), np.nan))
+        score = np.append(score, of_u)
+        weight = np.append(np.where(truth, 0.2, 1.0), np.ones(len(of_u))) if kind == "weights" else np.ones(len(y))
+        wrong = ((score[:n] > 0) != truth).astype(float)
+        group = np.arange(len(y)) // size if kind == "groups" else None
+        found = pnu_risk(y, score, sampling="random", sample_weight=weight, groups=group, threshold=0.0)
+        share = weight[:n] / weight[:n].sum()
+        value = float(share @ wrong)
+        half = 1.96 * float(np.sqrt(share**2 @ (wrong - value) ** 2))
+        return [found.low, found.high, cell["error"], value - half, value + half]
+
+    return draw
+
+
+SUBJECTS: dict[str, Subject] = {
+    **{
+        name: Subject(RATE_FACTORS, n_cells, rate_drawer(name), simple, CORNERS)
+        for name, n_cells, simple in (
+            ("error", 80, "MOVER of Wilson's"),
+            ("cost 5 : 1", 30, "MOVER of Wilson's"),
+            ("recall", 60, "Wilson's"),
+            ("specificity", 30, "Wilson's"),
+            ("precision", 60, "bootstrap"),
+            ("F1", 60, "bootstrap"),
+            ("lift", 30, "bootstrap"),
+        )
+    },
+    "AUC": Subject(SCORE_FACTORS, 60, score_drawer("AUC"), "DeLong's", CORNERS),
+    "average precision": Subject(SCORE_FACTORS, 40, score_drawer("average precision"), "bootstrap", None, 4),
+    "ROC curve": Subject(SCORE_FACTORS, 40, score_drawer("ROC curve"), "", None, 4),
+    "precision-recall curve": Subject(SCORE_FACTORS, 40, score_drawer("precision-recall curve"), "", None, 4),
+    "reliability curve": Subject(SCORE_FACTORS, 40, score_drawer("reliability curve"), ""),
+    "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z"),
+    **{
+        f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple)
+        for name, simple in {"error": "MOVER of Wilson's", "recall": "Wilson's", "precision": ""}.items()
+    },
+    "squared loss": Subject(LOSS_FACTORS, 36, draw_squared_loss, "z"),
+    "error, weights": Subject(DESIGN_FACTORS, 12, design_drawer("weights"), "z"),
+    "error, groups": Subject(DESIGN_FACTORS, 12, design_drawer("groups"), "z, rows independent"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path, help="JSON lines that results are appended to")
+    parser.add_argument("--draws", type=int, default=400, help="of every cell")
+    parser.add_argument("--seconds", type=float, default=0.0, help="of processor time, after which to stop")
+    parser.add_argument("--metric", nargs="*", choices=list(SUBJECTS), help="default: all")
+    parser.add_argument("--page", type=Path, help="where to write the page")
+    options = parser.parse_args()
+    run(options.rows, options.draws, options.seconds, options.metric or list(SUBJECTS))
+    if options.page:
+        options.page.write_text("\n".join(page(read(options.rows))) + "\n")
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def run(path: Path, n_draws: int, seconds: float, metrics: Sequence[str]) -> None:
+    done = {key_of(row["metric"], row["cell"]) for row in read(path)}
+    todo = [(metric, cell) for metric in metrics for cell in SUBJECTS[metric].cells()]
+    for place in np.random.default_rng(0).permutation(len(todo)):
+        metric, cell = todo[place]
+        if time.process_time() >= seconds:
+            return
+        if key_of(metric, cell) in done:
+            continue
+        result = {"metric": metric, "cell": cell, **judge(metric, cell, n_draws)}
+        with path.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+
+
+def key_of(metric: str, cell: Cell) -> str:
+    return json.dumps([metric, cell])
+
+
+def judge(metric: str, cell: Cell, n_draws: int) -> dict:
+    """Cover, misses on either side, mean width, and cover and mean width of the simple interval."""
+    subject, rng = SUBJECTS[metric], np.random.default_rng(zlib.crc32(key_of(metric, cell).encode()))
+    n_draws //= subject.fewer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = np.array([subject.draw(cell, rng) for _ in range(n_draws)], dtype=float)
+    low, high, truth, simple_low, simple_high = found.T
+    missed = [float(np.mean(low > truth)), float(np.mean(high < truth))]
+    return {
+        "cover": round(1 - sum(missed), 4),
+        "truth_below": missed[0],
+        "truth_above": missed[1],
+        "width": float(np.mean(high - low)),
+        "simple_cover": float(np.mean((simple_low <= truth) & (truth <= simple_high))) if subject.simple else np.nan,
+        "simple_width": float(np.mean(simple_high - simple_low)),
+        "draws": n_draws,
+    }

@@ -23,7 +23,8 @@ from pnulearn.tables import read_table
 
 STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-STEPS = {"label-1-start": 0, "label-2-learning": 30, "label-3-enough": 110}
+STEPS = {"label-1-start": 0, "label-2-learning": 30, "label-3-enough": 110}  # the last one goes on until it is enough
+MORE = 5
 COLUMNS = 8
 
 
@@ -70,6 +71,8 @@ def main() -> None:
         for name, n in STEPS.items():
             label(page, truth, n - done)
             done = n
+            while name == list(STEPS)[-1] and "Enough" not in page.inner_text("#verdict"):
+                label(page, truth, MORE)
             page.screenshot(path=STATIC / f"{name}.png")
         phone = browser.new_page(
             viewport={"width": 375, "height": 780}, color_scheme="dark", has_touch=True, is_mobile=True

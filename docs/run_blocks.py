@@ -1,6 +1,8 @@
 """Run the code of the documentation: ```python blocks of a page in one namespace, ```sh blocks in the same folder.
 
-What the blocks print goes to docs/_build/outputs.json, from where the site shows it below each block. A page with the
+What the blocks print goes to docs/_build/outputs.json, from where the site shows it below each block. A ```text block
+right below one of them must be what it prints, and all numbers of a paragraph with the comment <!-- numbers: printed -->
+must be among those that the page prints, with <!-- numbers: results/NAME.md --> those of that page. A page with the
 comment <!-- needs: PACKAGE --> is left out, with a word, where that package is not installed.
 
 python docs/run_blocks.py [PAGE ...]
@@ -24,6 +26,10 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 OUTPUTS = DOCS / "_build" / "outputs.json"
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TEXT = re.compile(r"\s*^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+TIME = re.compile(r"\bin \d+(\.\d+)? s\b")
+CHECKED = re.compile(r"<!-- numbers: (\S+) -->")
 NEEDS = re.compile(r"<!-- needs: (\w+) -->")
 
 
@@ -56,9 +62,31 @@ def with_outputs(text: str, printed: list[str]) -> str:
 
     def shown(block: re.Match[str]) -> str:
         output = next(remaining, "").rstrip()
-        return f"{block[0]}\n\n```{{code-block}} text\n:class: output\n\n{output}\n```" if output else block[0]
+        if not output or TEXT.match(text, block.end()):  # the page shows it itself
+            return block[0]
+        return f"{block[0]}\n\n```{{code-block}} text\n:class: output\n\n{output}\n```"
 
     return BLOCK.sub(shown, text)
+
+
+def refuse_stale(page: Path, text: str, printed: list[str]) -> None:
+    """Stop if the page shows other outputs or other numbers than its blocks printed."""
+    for block, output in zip(BLOCK.finditer(text), printed, strict=True):
+        shown = TEXT.match(text, block.end())
+        if shown and _lines(shown[1]) != _lines(output):
+            line = text.count("\n", 0, shown.start(1)) + 1
+            sys.exit(f"{page}:{line}: the page shows another output than the block above it prints, which is\n{output}")
+    for paragraph in text.split("\n\n"):
+        for source in CHECKED.findall(paragraph):
+            known = "\n".join(printed) if source == "printed" else (DOCS.parent / source).read_text(encoding="utf-8")
+            unknown = sorted(set(NUMBER.findall(CHECKED.sub("", paragraph))) - set(NUMBER.findall(known)))
+            if unknown:
+                sys.exit(f"{page}: {source} has no {', '.join(unknown)}, but the page says\n{paragraph}")
+
+
+def _lines(text: str) -> list[str]:
+    """Lines without blanks at their ends and without how long something took."""
+    return [TIME.sub("in ... s", line.rstrip()) for line in text.rstrip().splitlines()]
 
 
 def _run_shell(code: str, place: str) -> str:
@@ -89,6 +117,7 @@ def main(arguments: list[str]) -> None:
             continue
         start = time.perf_counter()
         printed = run_page(page)
+        refuse_stale(page, page.read_text(encoding="utf-8"), printed)
         if printed:
             print(f"{page.name}: {len(printed)} blocks in {time.perf_counter() - start:.1f} s", flush=True)
             outputs[os.path.relpath(page.with_suffix(""), DOCS).replace(os.sep, "/")] = printed

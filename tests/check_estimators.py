@@ -126,12 +126,12 @@ def _cell(row: dict[str, Any] | None) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--again", action="store_true", help="run what the rows file holds already")
+    parser.add_argument("--missing", action="store_true", help="leave out what the rows file holds already")
     parser.add_argument("--only", default="", help="only estimators whose name contains this text")
     options = parser.parse_args()
     rows = read_rows()
     for name, model in estimators().items():
-        if options.only not in name or ((sklearn.__version__, name) in rows and not options.again):
+        if options.only not in name or (options.missing and (sklearn.__version__, name) in rows):
             continue
         row = check(name, model)
         rows[sklearn.__version__, name] = row

@@ -154,7 +154,7 @@ class Advice:
         basis = "measured" if self.measured else "assumed"
         lines = [
             f"{self.n_positive} positive, {self.n_negative} negative, {self.n_unlabeled} unlabelled rows, prior "
-            f"{self.prior:g}; error rates {basis}: {self.error_rates[0]:.0%} of positives, {self.error_rates[1]:.0%} "
+            f"{self.prior:.1%}; error rates {basis}: {self.error_rates[0]:.0%} of positives, {self.error_rates[1]:.0%} "
             "of negatives.",
             f"Most promising: {self.best.upper()}. {self._reason}",
         ]
@@ -225,7 +225,7 @@ def advise(
     """
     sizes = _checked_sizes(n_positive, n_negative, n_unlabeled)
     belief = read_prior(prior)
-    prior = float(belief.mean)
+    prior = float(belief.value)
     rates = read_error_rates(ASSUMED_RATES if error_rates is None else error_rates)
     psi = Psi.of_rates(*rates, prior=prior, sizes=sizes)
     labeled_only = replace(psi, unlabeled=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import os
 import sys
@@ -68,12 +69,22 @@ def summarise(results: list[tuple[Cell, str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    asked = sys.argv[1:]  # topics; all of them by default, and only then the summary is kept
+def main() -> int:
+    cells = read_cells()
+    topics = sorted({cell.topic for cell in cells})
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"{', '.join(topics)}; all of them by default")
+    asked = parser.parse_args().topics
+    if unknown := set(asked) - set(topics):
+        parser.error(f"There is no topic {', '.join(sorted(unknown))}, only {', '.join(topics)}.")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TMPDIR"] = folder  # processes that are ended leave their files there
-        text = summarise(run_all([cell for cell in read_cells() if not asked or cell.topic in asked]))
+        text = summarise(run_all([cell for cell in cells if not asked or cell.topic in asked]))
     if not asked:
         (ROOT / "results" / "attack.md").write_text(text, encoding="utf-8")
     print(text)
-    sys.exit("## Faults" in text)
+    return int("## Faults" in text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,7 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from pnulearn import load
 from pnulearn.cli import app, run
+
+FIT = ["--folds", "2", "--kernel", "linear"]
 
 
 def answer(capsys, *arguments):
@@ -64,6 +67,13 @@ def test_columns_shows_the_plan_that_fit_follows(capsys, customers):
     facts = as_json(capsys, "fit", customers, "-l", "bought", *options, *changes)
     assert facts["columns"] == {"category": ["age"], "number": ["income"], "codes": ["note"]}
     assert answer(capsys, "columns", customers, "--as", "age=years")[0] == 2
+
+
+def test_columns_names_the_option_for_marks_of_missing_cells(capsys, tmp_path):
+    rows = "".join(f"{'?' if i % 3 else 'a'},{i * 37 % 101}\n" for i in range(60))
+    (tmp_path / "t.csv").write_text("work,pay\n" + rows, encoding="utf-8")
+    _, out, _ = answer(capsys, "columns", tmp_path / "t.csv", "--json")
+    assert "'?' is one of them, unless --missing '?' is passed" in out
 
 
 def test_columns_is_a_table_for_people(capsys, customers):
@@ -334,3 +344,33 @@ def test_prior_and_advise_begin_with_a_sentence_and_speak_in_percent(customers, 
     assert told.startswith("Most promising: ")
     assert "in percent of labels alone" in told
     assert "30 %" in told
+
+
+def test_evaluate_and_compare_speak_in_percent_and_of_one_prior(customers, fitted, capsys):
+    judge = [str(customers), "-l", "bought", "-m", str(fitted[1]), "-q"]
+    fit_prior = load(fitted[1]).facts()["prior"]
+    facts = as_json(capsys, "evaluate", *judge)
+    assert facts["prior"] == pytest.approx(fit_prior)
+    told = answer(capsys, "evaluate", *judge)[1]
+    headline, _, table = told.partition("\n")
+    assert f"errs on about {100 * facts['error_rate']:.1f} % of the rows" in headline
+    for value in (f"{100 * facts['error_rate']:.1f} %", f"{100 * facts['interval'][1]:.1f} %", f"{100 * fit_prior:.0f} %"):
+        assert value in table
+    compared = answer(capsys, "compare", *judge, "-s", "income", "--threshold", "40")[1]
+    assert compared.count(" points") >= 5
+    assert f"{facts['error_rate']:.4g}" not in told
+
+
+def test_evaluate_and_compare_draw_labels_as_the_fit_did_and_say_so(customers, capsys, tmp_path):
+    model = tmp_path / "random.pnu"
+    assert run(["fit", str(customers), "-l", "bought", "--sampling", "random", *FIT, "-m", str(model)]) == 0
+    judge = (customers, "-l", "bought", "-m", model)
+    for command, more in (("evaluate", ()), ("compare", ("-m", model))):
+        found, asked, chosen = (
+            as_json(capsys, command, *judge, *more, *said)
+            for said in ((), ("--sampling", "random"), ("--sampling", "by-class"))
+        )
+        assert found["interval"] == asked["interval"]
+        assert found["prior"] == asked["prior"] != chosen["prior"]
+        assert "taken to be drawn at random, as for the fit" in answer(capsys, command, *judge, *more)[2]
+        assert "as for the fit" not in answer(capsys, command, *judge, *more, "--prior", "0.3")[2]

@@ -236,4 +236,4 @@ def test_a_threshold_or_costs_decide_where_the_line_is(capsys, customers, fitted
     assert "'yes' is predicted above a probability of 25 %" in said
     code, said = refusal(capsys, "predict", customers, "-m", fitted[1], "--threshold", "0.2", "--costs", "3", "1")
     assert code != 0
-    assert "pass one of them" in said
+    assert "--threshold and --costs both set the threshold: pass one of them" in said

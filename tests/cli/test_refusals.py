@@ -151,6 +151,10 @@ def test_a_model_that_meets_other_columns_says_which(capsys, table, fitted):
     code, messages = refusal(capsys, "predict", table("Age,city\n1,Nara\n"), "-m", fitted[1])
     assert code == 1
     assert "'age', 'income'" in messages
+    code, messages = refusal(capsys, "predict", table("age,extra,note\n1,2,3\n"), "-m", fitted[1])
+    assert "Of its columns the model does not use 'extra'" in messages
+    assert "'age'" not in messages
+    assert refusal(capsys, "predict", table("age\n1\n"), "-m", fitted[1])[1].rstrip().endswith("does not have.")
 
 
 def test_a_full_disk_leaves_the_old_model(capsys, customers, tmp_path, monkeypatch):

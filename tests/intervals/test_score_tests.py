@@ -13,6 +13,7 @@ from pnulearn._intervals.score_tests import (
     RECALL,
     cost_interval,
     cost_measure,
+    difference_interval,
     gain_measure,
     lift_measure,
     lower_tail,
@@ -144,3 +145,21 @@ def test_effective_sizes_need_not_be_whole_and_a_class_may_be_missing():
         size[missing] = 0
         low, high = rate_interval(share, size, KNOWN, cost_measure(KNOWN), 0.95)
         assert 0 <= low < high <= 1
+
+
+def test_the_difference_of_two_rules_is_the_gain_of_one_if_they_differ_in_one_direction_only():
+    """Where only the first is ever positive alone, few rows leave the other side its rule of three."""
+    share, size = np.array([0.1, 0.02, 0.05]), np.array([400.0, 400.0, 20_000.0])
+    low, high = rate_interval(np.array([0.9, 0.02, 0.05]), size, KNOWN, gain_measure(KNOWN, False, (5.0, 1.0)), 0.95)
+    found = difference_interval(np.array([share, 0 * share]), np.array([size, size]), KNOWN, 0.95, (5.0, 1.0))
+    assert_allclose(found, (-high, -low), atol=2e-3)
+    swapped = difference_interval(np.array([0 * share, share]), np.array([size, size]), KNOWN, 0.95, (5.0, 1.0))
+    assert_allclose(swapped, (low, high), atol=2e-3)
+
+
+def test_the_difference_of_two_rules_with_many_labels_is_that_of_paired_means():
+    share, size = np.array([[0.12, 0.05, 0.0], [0.07, 0.08, 0.0]]), np.array([[4000.0, 4000.0, 0.0]] * 2)
+    gaps = np.array([share[1, 0] - share[0, 0], share[0, 1] - share[1, 1]])
+    variance = (share.sum(axis=0)[:2] - gaps**2) / 4000
+    value, half = gaps @ (0.3, 0.7), 1.96 * np.sqrt(variance @ (0.09, 0.49))
+    assert_allclose(difference_interval(share, size, KNOWN, 0.95), (value - half, value + half), atol=4e-4)

@@ -188,6 +188,23 @@ def test_the_mixture_is_shown_and_can_be_set(browser, tmp_path, serve):
     assert "at random" in page.inner_text("#trouble")
 
 
+@pytest.mark.parametrize("goal, is_inside", [(0.1, True), (0.09, False)])
+def test_the_goal_is_reached_where_the_interval_lies_between_the_lines(browser, tmp_path, serve, goal, is_inside):
+    write_table(tmp_path / "table.csv")
+    page = Person(browser, serve(tmp_path / "table.csv")).page  # the interval is not symmetric around the estimate
+    lines, band = page.evaluate(
+        """goal => {
+            const svg = drawCurve([[60, 0.2, 0.1, 0.4], [110, 0.1, 0.028, 0.218]], goal);
+            const points = svg.querySelector(".band").getAttribute("points").split(" ");
+            const heights = points.filter((_, place) => [1, 2].includes(place)).map(one => Number(one.split(",")[1]));
+            return [[...svg.querySelectorAll("line.goal")].map(line => Number(line.getAttribute("y1"))), heights];
+        }""",
+        goal,
+    )
+    assert len(lines) == len(band) == 2
+    assert (min(lines) < min(band) and max(band) < max(lines)) == is_inside
+
+
 def test_an_earlier_answer_is_changed_from_the_list(browser, tmp_path, serve):
     truth = write_table(tmp_path / "table.csv")
     person = Person(browser, serve(tmp_path / "table.csv"), truth)

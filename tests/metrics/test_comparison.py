@@ -28,7 +28,7 @@ def draw(rng):
 def test_the_difference_is_that_of_the_risks_and_varies_as_claimed(loss):
     rng = np.random.default_rng(1)
     differences, stderrs = [], []
-    for _ in range(400):
+    for _ in range(200):
         scores, others = draw(rng)
         comparison = compare_scores(scores, others, PRIOR, MIX, loss=loss)
         differences.append(comparison.difference)
@@ -59,13 +59,27 @@ def test_intervals_hold_the_truth_where_one_model_calls_nearly_all_rows_negative
         found = compare_scores(eager, cautious, prior)
         hits.append(found.low <= truth["eager"] - truth["cautious"] <= found.high)
         right += found.verdict == ("first" if truth["eager"] < truth["cautious"] else "second")
-    assert np.mean(hits) > 0.88
+    assert np.mean(hits) > 0.92
+
+
+@pytest.mark.parametrize(
+    ("prior", "n", "n_unlabeled", "wrong"), [(0.3, 10, 0, (0.2, 0.0)), (0.5, 50, 1000, (0.05, 0.05))]
+)
+def test_intervals_hold_where_the_models_differ_on_few_rows(prior, n, n_unlabeled, wrong):
+    """The second model errs on some rows that the first gets right; most samples of labels hold few of them or none."""
+    rng, hits, truth = np.random.default_rng(0), [], -prior * wrong[0] - (1 - prior) * wrong[1]
+    for _ in range(80):
+        sides = [np.ones(n), -np.ones(n), np.where(rng.random(n_unlabeled) < prior, 1.0, -1.0)]
+        others = [np.where(rng.random(len(side)) < np.where(side > 0, *wrong), -side, side) for side in sides]
+        found = compare_scores(sides, others, prior)
+        hits.append(found.low <= truth <= found.high)
+    assert np.mean(hits) > 0.92
 
 
 def test_the_default_mix_is_the_one_of_the_least_variable_difference():
     differences = {mix: [] for mix in (0.0, 0.4, 1.0, "optimal")}
     rng = np.random.default_rng(3)
-    for _ in range(150):
+    for _ in range(80):
         scores, others = draw(rng)
         for mix, found in differences.items():
             found.append(compare_scores(scores, others, PRIOR, mix).difference)
@@ -163,7 +177,7 @@ def test_groups_weights_and_helpers_count_in_a_comparison():
     assert np.mean(hits["alone"]) < 0.85 < np.mean(hits["groups"])
     assert min(np.mean(hits["plain"]), np.mean(hits["helper"])) > 0.87
     plain, helped = np.mean(widths, axis=0)
-    assert helped < 0.85 * plain
+    assert helped < 0.92 * plain
 
 
 def test_a_weight_of_two_is_a_row_twice_and_a_row_of_weight_zero_is_absent(gaussians):

@@ -125,7 +125,7 @@ def test_threshold_methods_equal_a_loop_over_thresholds(estimator):
     rng = np.random.default_rng(4)
     scores = rng.normal(1, 1, 40), rng.normal(0, 1, 90)
     groups = [Group(np.zeros((len(s), 1)), np.ones(len(s))) for s in scores]
-    found = estimator.of_scores(scores, *groups)(*(group.share[:, None] for group in groups))[0]
+    found = estimator._of_scores(scores, *groups)(*(group.share[:, None] for group in groups))[0]
     e_p, e_u = dkw_half_width(40, 0.05), dkw_half_width(90, 0.05)
     best = (np.inf, np.nan)
     for t in np.concatenate(scores):
@@ -295,7 +295,7 @@ def combination():
 
 @pytest.mark.parametrize("n_labeled", [25.0, 2500.0])
 def test_few_labelled_rows_widen_the_lower_side(combination, n_labeled):
-    found = CombinedPrior().of_combination(combination, n_labeled, 500)
+    found = CombinedPrior()._of_combination(combination, n_labeled, 500)
     above = np.hypot(0.03, 0.05 + 0.03)
     below = np.sqrt(0.03**2 + (0.05 + 0.1) ** 2 + 1 / (4 * n_labeled))
     share = above / (above + below)
@@ -308,14 +308,14 @@ def test_few_labelled_rows_widen_the_lower_side(combination, n_labeled):
 
 
 def test_without_irreducibility_every_share_below_the_bound_is_possible(combination):
-    found = CombinedPrior(irreducible=False).of_combination(combination, 50, 500)
+    found = CombinedPrior(irreducible=False)._of_combination(combination, 50, 500)
     bound, above = np.arcsin(np.sqrt(0.3)), np.hypot(0.03, 0.05 + 0.03)
     tail = above * np.sqrt(np.pi / 2)
     ends = [0.05 * (bound + tail), bound - above * norm.ppf(0.05 * (bound + tail) / (2 * tail))]
     assert_allclose([found.low, found.high], np.sin(ends) ** 2, atol=2e-3)
     assert found.value == found.mean < 0.3 < found.high
     assert found.method == "bound"
-    mirrored = CombinedPrior(irreducible=False).of_combination(combination, 50, 500, is_positive=False)
+    mirrored = CombinedPrior(irreducible=False)._of_combination(combination, 50, 500, is_positive=False)
     assert_allclose([mirrored.low, mirrored.high], [1 - found.high, 1 - found.low], atol=1e-6)
 
 

@@ -8,9 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from markupsafe import escape
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 
 from pnulearn import TableClassifier
 from pnulearn.priors import PriorEstimate, after_random_labels
+from pnulearn.report._figures import _fit_margins
 from pnulearn.report._page import context, render
 from pnulearn.tables._verdict import Concern
 
@@ -146,9 +149,23 @@ def test_the_numbers_of_the_verdict_are_those_of_the_sections(findings, page):
     assert sum(counts[name] for name in ("found", "false_alarms", "missed", "rest")) == pytest.approx(1000)
     half = next(line for line in findings.thresholds if line.threshold == 0.5)
     quality = findings.verdict.quality
-    assert half.precision.value == pytest.approx(quality.precision[1].value)
-    assert half.recall.value == pytest.approx(quality.recall[1].value)
+    for at_half, told in ((half.precision, quality.precision[1]), (half.recall, quality.recall[1])):
+        assert [at_half.value, at_half.low, at_half.high] == pytest.approx([told.value, told.low, told.high])
     assert half.called == pytest.approx(counts["called"])
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["a rather long name of a column", "b"]])
+def test_no_text_of_a_figure_is_cut(names):
+    figure = Figure(figsize=(5.2, 2))
+    FigureCanvasSVG(figure)
+    axes = figure.subplots()
+    axes.set_yticks([0, 1], names)
+    axes.set_xlabel("the increase of an error rate when a column is shuffled")
+    _fit_margins(figure)
+    box = figure.dpi_scale_trans.inverted().transform_bbox(axes.get_tightbbox())
+    assert min(box.x0, box.y0) > 0
+    assert box.x1 < 5.2
+    assert box.y1 < 2
 
 
 def test_contents_lead_to_every_section(page):

@@ -57,6 +57,14 @@ def test_batches_and_a_saved_plan_give_the_same_features(kind, tmp_path):
     assert saved.fate == plan.columns[0].fate
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_without_rows_has_features_without_rows(kind):
+    for every in (1, 9):  # with and without a feature for filled cells
+        cells = [None if i % 9 == 0 and every == 9 else cell for i, cell in enumerate(CELLS[kind])]
+        plan, X = features("x", cells)
+        assert plan.features(as_table("x", pa.array([], pa.string())))[0].shape == (0, X.shape[1])
+
+
 @pytest.mark.parametrize("kind", ["number", "flag", "date"])
 def test_frequent_gaps_have_a_feature_of_their_own(kind):
     gaps = np.arange(N) % 8 == 0

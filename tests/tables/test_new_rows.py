@@ -85,6 +85,19 @@ def test_percent_beside_shares_at_the_fit_is_one_scale_and_said(tmp_path):
     assert "30 cells with % beside 30 without; 25% is read as 0.25" in warned[0]
 
 
+def test_degrees_are_written_as_people_write_them(tmp_path):
+    plan = plan_of(tmp_path, lines(*(f"{w} °C" for w in WEIGHTS)))
+    notes = applied(plan, tmp_path, lines(*(f"{1.8 * w + 32:.2f} °F" for w in WEIGHTS)))[2]
+    assert notes == ["Column 'x' is in °F here and was in °C at the fit; it is converted."]
+
+
+def test_only_a_few_values_may_be_a_mark_for_missing(tmp_path):
+    plan = plan_of(tmp_path, lines(*WEIGHTS))
+    few, all_of_them = (np.where(np.arange(60) % every == 0, -999, WEIGHTS) for every in (6, 1))
+    assert "If -999 means missing" in applied(plan, tmp_path, lines(*few))[1][0]
+    assert "means missing" not in applied(plan, tmp_path, lines(*all_of_them))[1][0]
+
+
 @pytest.mark.parametrize(
     "change, words",
     [

@@ -111,7 +111,7 @@ def test_nested_columns_are_refused_by_name_unless_dropped(tmp_path):
 
 def test_stray_words_among_numbers_are_named(tmp_path):
     text = "x,z\n" + "".join(f"{i % 9},{i % 3}\n" for i in range(20)) + "?,1\n"
-    with pytest.raises(TableError, match=r"except in 1 cells, first '\?' in row 21.*missing=\['\?'\]"):
+    with pytest.raises(TableError, match=r"except in 1 cell, first '\?' in row 21.*missing=\['\?'\]"):
         learn_plan(table(tmp_path, text))
     assert learn_plan(table(tmp_path, text, missing=("?",))).feature_names == ["x", "z"]
 

@@ -24,16 +24,16 @@ def need_arrow() -> None:
         import pyarrow  # noqa: F401
 
 
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """The most similar name, or the names that exist."""
+def suggestion(name: str, names: Iterable[str], listed: str = "Its columns are") -> str:
+    """The most similar name, or the names that exist after the words `listed`; empty without any."""
     from difflib import get_close_matches
 
     names = list(names)
     folded = {other.casefold(): other for other in names}
-    close = get_close_matches(name.casefold(), folded, n=1)
+    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.7)
     if close:
         return f"Did you mean {folded[close[0]]!r}?"
-    return f"Its columns are {', '.join(map(repr, names[:12]))}{', ...' if len(names) > 12 else ''}."
+    return f"{listed} {', '.join(map(repr, names[:12]))}{', ...' if len(names) > 12 else ''}." if names else ""
 
 
 def refuse_doubled(source: str, names: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from pnulearn._arrays import AnyArray
 
 _UNIT = r"(?i:€|\$|£|¥|₹|eur|usd|gbp|chf|fr\.|jpy|%|‰|°c|°f|°|kg|mg|g|t|lbs?|km|cm|mm|mi|ft|m²|m|kwh|mwh|wh)"
 SPELLINGS = {"eur": "€", "usd": "$", "gbp": "£", "jpy": "¥", "fr.": "chf", "lbs": "lb"}
+AS_WRITTEN = {"°c": "°C", "°f": "°F", "wh": "Wh", "kwh": "kWh", "mwh": "MWh", "chf": "CHF"}  # units in messages
 # What is measured, and the size of a unit: numbers in units of the same thing can be converted.
 UNITS = {
     **{unit: ("mass", size) for unit, size in {"mg": 1e-6, "g": 1e-3, "kg": 1.0, "t": 1e3, "lb": 0.45359237}.items()},

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import show_facts, show_lines
+from pnulearn.cli.console import in_percent, show_facts, show_lines
 from pnulearn.cli.options import COLUMNS, Json, existing_tables, open_table
-from pnulearn.cli.prior import in_percent
 from pnulearn.tables._options import TableOptions
 
 

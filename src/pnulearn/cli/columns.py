@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pnulearn.cli.console import show_rows
+from pnulearn.cli.console import in_options, show_rows
 from pnulearn.cli.options import COLUMNS, File, Json, open_table
 from pnulearn.tables._options import TableOptions
 
@@ -25,4 +25,5 @@ def columns(
     """
     from pnulearn.tables._fitting import preview_columns
 
-    show_rows(preview_columns(open_table(file, options), label, options), json)
+    found = preview_columns(open_table(file, options), label, options)
+    show_rows([row | {"treatment": in_options(row["treatment"])} for row in found], json)

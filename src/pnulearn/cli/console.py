@@ -32,8 +32,11 @@ COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 COLORS = {"error": "31", "warning": "33", "note": "36", "detail": "2"}
 # Parameters that have an option, and its name; `fit --set` takes some further ones of the classifier.
 FLAGS = {name: one.metadata.get("flag", f"--{name.replace('_', '-')}") for name, one in OPTIONS.items()}
-FLAGS |= {"threshold": "--threshold", "method": "--method", "confidence": "--confidence"}
+FLAGS |= {name: f"--{name}" for name in ("threshold", "method", "confidence", "costs")}
 GROUPED = ("by", "groups", "verdict")  # keys of facts that are printed as sentences and a table
+# Keys of facts that are printed in percent.
+RATES = {"error_rate", "standard_error", "error", "from", "to", "difference"}
+SHARES = {"prior", "confidence"}
 # Keys of facts that hold sentences.
 PROSE = {"headline", "advice", "assumption", "what", "do", "prior_advice", "remarks"}
 # Values that are typed differently on the command line: a range, a list of one item, a quoted word, or any (...).
@@ -242,10 +245,35 @@ def show_result(found: Evaluation | TableComparison, as_json: bool) -> None:
         return
     show_lines(found.sentence(), filter(None, [found.group_sentence()]))
     print()
-    show_facts({name: value for name, value in found.facts().items() if name not in GROUPED}, as_json)
+    show_facts(in_percent({name: value for name, value in found.facts().items() if name not in GROUPED}), as_json)
     if found.groups is not None:
         print()
         show_rows(found.group_rows(), as_json)
+
+
+def in_percent(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with shares, error rates and their intervals in percent, for people; differences in points.
+
+    >>> in_percent({"prior": 0.31, "interval": [0.25, 0.4], "method": "scores"})
+    {'prior': '31 %', 'interval': '25 % to 40 %', 'method': 'scores'}
+    >>> in_percent({"difference": -0.0213, "interval": [-0.05, 0.0], "prior_interval": [0.25, 0.4]})
+    {'difference': '-2.1 points', 'interval': '-5.0 points to 0.0 points', 'prior_interval': '25 % to 40 %'}
+    """
+    from pnulearn.tables._verdict import percent
+
+    unit = "points" if "difference" in facts else "%"
+    is_rate = not facts.keys().isdisjoint(RATES)
+
+    def written(name: str, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return in_percent(value)
+        if "interval" in name and "cost" not in name and isinstance(value, list | tuple):
+            return " to ".join(written("error" if is_rate and name != "prior_interval" else "prior", e) for e in value)
+        if name in SHARES and isinstance(value, float):
+            return percent(value)
+        return f"{round(100 * value, 1) + 0.0:.1f} {unit}" if name in RATES and isinstance(value, float) else value
+
+    return {name: written(name, value) for name, value in facts.items()}
 
 
 def _plain(value: Any) -> Any:

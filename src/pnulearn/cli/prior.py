@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import show_facts, show_lines
+from pnulearn.cli.console import in_percent, show_facts, show_lines
 from pnulearn.cli.options import COLUMNS, ORIGINS, File, Json, Label, method_name, open_table
 from pnulearn.tables._options import TableOptions
 
@@ -32,25 +32,6 @@ def prior(
         show_lines(sentence(facts))
         print()
     show_facts(facts if json else in_percent(facts), json)
-
-
-def in_percent(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with the prior, its interval and its confidence in percent, for people.
-
-    >>> in_percent({"prior": 0.31, "interval": [0.25, 0.4], "method": "scores"})
-    {'prior': '31 %', 'interval': '25 % to 40 %', 'method': 'scores'}
-    """
-    from pnulearn.tables._verdict import percent
-
-    changed = dict(facts)
-    for name, value in facts.items():
-        if isinstance(value, Mapping):
-            changed[name] = in_percent(value)
-        elif name in ("prior", "confidence") and isinstance(value, float):
-            changed[name] = percent(value)
-        elif name == "interval" and isinstance(value, list | tuple) and all(isinstance(end, float) for end in value):
-            changed[name] = " to ".join(map(percent, value))
-    return changed
 
 
 def sentence(facts: Mapping[str, Any]) -> str:

@@ -47,21 +47,21 @@ class GroupEstimates:
         """Groups whose difference from the others has an interval that excludes zero."""
         return [name for name, gap in self.differences.items() if direction(gap)]
 
-    def sentence(self) -> str:
-        """Which groups differ, in words."""
+    def sentence(self, *, percent: bool = False) -> str:
+        """Which groups differ, in words.
+
+        Parameters
+        ----------
+        percent : bool
+            Give differences of shares and rates in percentage points.
+        """
         if not self.differences:
             return "There are not two groups to compare."
         if not self.different:
             return (
                 f"No group differs clearly from the others ({100 * self.confidence:g} % confidence for all together)."
             )
-        named = [
-            f"{name} is {direction(self.differences[name])} than the others "
-            f"({self.differences[name].value:+.3f}, {self.differences[name].low:+.3f} to "
-            f"{self.differences[name].high:+.3f})"
-            for name in self.different
-        ]
-        return "; ".join(named) + "."
+        return "; ".join(f"{name} is {_in_words(self.differences[name], percent)}" for name in self.different) + "."
 
     def facts(self) -> dict[str, Any]:
         """Plain values by group, for JSON."""
@@ -78,6 +78,13 @@ class GroupEstimates:
         lines += [f"{name}: {found}" for name, found in self.groups.items()]
         lines += [f"{name}: no estimate. {reason}" for name, reason in self.skipped.items()]
         return "\n".join([*lines, self.sentence()])
+
+
+def _in_words(gap: Estimate, percent: bool) -> str:
+    """A clear difference from the other groups, in words."""
+    ends = [f"{100 * end:+.1f}" if percent else f"{end:+.3f}" for end in (gap.value, gap.low, gap.high)]
+    unit = " points" if percent else ""
+    return f"{direction(gap)} than the others ({ends[0]}{unit}, {ends[1]} to {ends[2]})"
 
 
 def estimate_facts(one: Estimate) -> dict[str, Any]:

@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_consistent_length
 from pnulearn._arrays import AnyArray, FloatArray
 from pnulearn._html import show_rows
 from pnulearn._intervals.closed_forms import BORROWED_ROWS, t_half_width, welch_freedom
+from pnulearn._intervals.score_tests import difference_interval
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
 from pnulearn._problem.inputs import read_weights
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.metrics._risk import class_parts, estimate_risk
+from pnulearn.metrics._risk import class_parts, estimate_risk, used_samples
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs
 from pnulearn.metrics._scorer import decode_for, signed_scores
 from pnulearn.metrics._second_model import (
@@ -33,7 +34,7 @@ from pnulearn.metrics._second_model import (
     slope_in_prior,
     take_opinions,
 )
-from pnulearn.metrics._variance import LossSample, loss_pairs, loss_samples, reconcile
+from pnulearn.metrics._variance import LossSample, decision_shares, loss_pairs, loss_samples, reconcile
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import read_prior
 from pnulearn.risks import pnu
@@ -251,14 +252,31 @@ def compare_scores(
         if helped is not None:
             return helped
     gap = float(sum(class_parts(pnu(float(class_prior.mean), eta).at_costs(costs), gaps)))
-    return _conclude(first, second, gap, stderr, freedom, confidence)
-
-
-def _conclude(
-    first: RiskEstimate, second: RiskEstimate, gap: float, stderr: float, freedom: float, confidence: float
-) -> Comparison:
     margin = t_half_width(stderr, freedom, confidence)
-    return Comparison(first, second, gap, stderr, gap - margin, gap + margin, confidence)
+    low, high = gap - margin, gap + margin
+    if isinstance(loss, ZeroOne):
+        shares, sizes = _disagreements(scores, others, mix, weights, groups)
+        low, high = difference_interval(shares, sizes, class_prior, confidence, costs)
+    return Comparison(first, second, gap, stderr, min(low, gap), max(high, gap), confidence)
+
+
+def _disagreements(
+    scores: Sequence[AnyArray],
+    others: Sequence[AnyArray],
+    mix: float | Literal["optimal"],
+    weights: Sequence[ArrayLike] | None,
+    groups: Sequence[AnyArray] | None,
+) -> tuple[AnyArray, AnyArray]:
+    """Shares of P, N and U, (2, 3), that one model alone predicts positive, the first or the second, and their sizes."""
+    found = []
+    for one, other in ((scores, others), (others, scores)):
+        alone = [
+            np.where((np.asarray(a) > 0) & (np.asarray(b) <= 0), 1.0, -1.0) for a, b in zip(one, other, strict=True)
+        ]
+        samples = loss_samples(alone, weights=weights, groups=groups)
+        share, size = decision_shares(samples if mix == "optimal" else used_samples(samples, mix))
+        found.append((np.append(1 - share[:1], share[1:]), size))
+    return np.array([share for share, _ in found]), np.array([size for _, size in found])
 
 
 def _compare_with_second_model(
@@ -294,7 +312,8 @@ def _compare_with_second_model(
         smooth_own = add_pseudo_rows(own, calibration(opinions[2]))
         both.append(estimate_helped_risk((mix, weight), own, smooth_own, class_prior, confidence, kind, costs))
     gap = float(sum(row @ sample.mean for row, sample in zip(table, helped, strict=True)))
-    return _conclude(both[0], both[1], gap, stderr, freedom, confidence)
+    margin = t_half_width(stderr, freedom, confidence)
+    return Comparison(both[0], both[1], gap, stderr, gap - margin, gap + margin, confidence)
 
 
 def row_differences(

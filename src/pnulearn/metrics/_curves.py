@@ -224,6 +224,9 @@ def pnu_reliability(
     rows = np.bincount(place, minlength=len(cuts) - 1)
     said = np.bincount(place, weights=usual, minlength=len(cuts) - 1) / np.maximum(rows, 1)
     low, high = curve_band(share, confidence)
+    if len(scores[0]) and len(scores[1]):
+        seen = [np.isin(np.arange(len(said)), np.searchsorted(cuts, part, "left") - 1) for part in scores[:2]]
+        low, high = np.where(seen[0], low, 0.0), np.where(seen[1], high, 1.0)
     part = rows / rows.sum()
     value = float(part @ np.abs(share[0] - said))
     stderr = float(np.std(np.abs(share[1:] - said) @ part))

@@ -231,7 +231,9 @@ def estimate_risk(
     value = _nonnegative_value(theta, eta, samples, costs) if nonnegative else linear.value
     value = float(np.clip(value, lowest, highest))
     if isinstance(loss, ZeroOne):
-        low, high = cost_interval(*decision_shares(_used(samples, eta)), class_prior, confidence, costs, own_prior)
+        low, high = cost_interval(
+            *decision_shares(used_samples(samples, eta)), class_prior, confidence, costs, own_prior
+        )
         if class_prior.spread and not own_prior:
             value = float(np.clip(value, low, high))
     else:
@@ -310,7 +312,7 @@ def estimate_linear_risk(risk: Risk, samples: Sequence[LossSample], mix: float, 
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
 
 
-def _used(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
+def used_samples(samples: Sequence[LossSample], mix: float) -> list[LossSample]:
     """The samples with the unused one emptied: U at mix 0, N at mix 1, P at mix −1."""
     unused = {0.0: 2, 1.0: 1, -1.0: 0}.get(mix)
     return [LossSample.of(s.losses[:0]) if index == unused else s for index, s in enumerate(samples)]

@@ -36,15 +36,22 @@ class BBEPrior(ScoredPrior):
     delta: float = 0.1
     gamma: float = 0.01
 
-    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
-        slack = (1 + self.gamma) * sum(dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+        return best_bin(scores, labeled, unlabeled, self.delta, self.gamma)
 
-        def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:
-            q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
-            positive = q_labeled > 0
-            ratio = q_unlabeled / np.where(positive, q_labeled, 1)
-            bound = np.where(positive, ratio + slack / np.where(positive, q_labeled, 1), np.inf)
-            best = np.round(bound, TIED_DIGITS).argmin(axis=0)[None]
-            return np.minimum(np.take_along_axis(ratio, best, axis=0)[0], 1)
 
-        return ratio_at_best_bin
+def best_bin(
+    scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group, delta: float = 0.1, gamma: float = 0.01
+) -> Statistic:
+    """The estimate from held-out scores of both groups, as a function of their weights."""
+    slack = (1 + gamma) * sum(dkw_half_width(group.size, delta / 2) for group in (labeled, unlabeled))
+
+    def ratio_at_best_bin(*shares: AnyArray) -> AnyArray:
+        q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))
+        positive = q_labeled > 0
+        ratio = q_unlabeled / np.where(positive, q_labeled, 1)
+        bound = np.where(positive, ratio + slack / np.where(positive, q_labeled, 1), np.inf)
+        best = np.round(bound, TIED_DIGITS).argmin(axis=0)[None]
+        return np.minimum(np.take_along_axis(ratio, best, axis=0)[0], 1)
+
+    return ratio_at_best_bin

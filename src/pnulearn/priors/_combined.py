@@ -25,8 +25,8 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import robust_deviation
 from pnulearn._intervals.posterior_grids import angle_mass
 from pnulearn._parameters import parameters
-from pnulearn.priors._bbe import BBEPrior
-from pnulearn.priors._dedpul import DEDPULPrior
+from pnulearn.priors._bbe import best_bin
+from pnulearn.priors._dedpul import density_ratio
 from pnulearn.priors._estimate import PriorEstimate, settle
 from pnulearn.priors._groups import Group
 from pnulearn.priors._positive_unlabeled import ScoredPrior, Statistic, scores_against_unlabeled, tail_shares
@@ -66,7 +66,7 @@ class CombinedPrior(ScoredPrior):
     irreducible: bool = True
     n_bootstrap: int = 100
 
-    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
         combine = combination(scores, labeled, unlabeled)
         return lambda *weights: np.sin(combine(*weights).angle) ** 2
 
@@ -74,9 +74,9 @@ class CombinedPrior(ScoredPrior):
         self, labeled: Group, unlabeled: Group, weights: tuple[AnyArray, AnyArray], is_positive: bool
     ) -> PriorEstimate:
         combine = combination(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
-        return self.of_combination(combine(*weights), labeled.size, unlabeled.size, is_positive)
+        return self._of_combination(combine(*weights), labeled.size, unlabeled.size, is_positive)
 
-    def of_combination(
+    def _of_combination(
         self, found: Combination, n_labeled: float, n_unlabeled: float, is_positive: bool = True
     ) -> PriorEstimate:
         """The distribution around the estimate, from the data (first entries) and the bootstrap."""
@@ -96,8 +96,8 @@ class CombinedPrior(ScoredPrior):
 
 def combination(scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Callable[..., Combination]:
     """The combined estimate as a function of the weights of both groups."""
-    by_bin = BBEPrior().of_scores(scores, labeled, unlabeled)
-    by_density = DEDPULPrior().of_scores(scores, labeled, unlabeled)
+    by_bin = best_bin(scores, labeled, unlabeled)
+    by_density = density_ratio(scores, labeled, unlabeled)
 
     def combine(*shares: AnyArray) -> Combination:
         q_labeled, q_unlabeled = tail_shares(scores, (shares[0], shares[1]))

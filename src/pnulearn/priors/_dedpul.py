@@ -28,25 +28,30 @@ class DEDPULPrior(ScoredPrior):
 
     n_bootstrap: int = 100
 
-    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
-        of_labeled, of_unlabeled = scores
-        pooled = np.concatenate([of_labeled, of_unlabeled])
-        grid = np.linspace(pooled.min(), pooled.max(), GRID)
-        # one bandwidth for both: with two, the ratio diverges in the tail of the narrower density
-        bandwidth = max(_scott(of_labeled, labeled), _scott(of_unlabeled, unlabeled))
-        densities = [_bumps(grid, scores, bandwidth) for scores in (of_labeled, of_unlabeled)]
-        order = np.argsort(of_unlabeled)
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+        return density_ratio(scores, labeled, unlabeled)
 
-        def prior(*shares: AnyArray) -> AnyArray:
-            f_labeled, f_unlabeled = (bumps @ share for bumps, share in zip(densities, shares, strict=True))
-            found = []
-            for f_p, f_u, share in zip(f_labeled.T, f_unlabeled.T, shares[1].T, strict=True):
-                on_grid = f_p / np.maximum(f_u, 1e-300)
-                ratio = _monotone(np.interp(of_unlabeled[order], grid, on_grid), share[order])
-                found.append(_positives(ratio, share[order]))
-            return np.array(found)
 
-        return prior
+def density_ratio(scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+    """The estimate from held-out scores of both groups, as a function of their weights."""
+    of_labeled, of_unlabeled = scores
+    pooled = np.concatenate([of_labeled, of_unlabeled])
+    grid = np.linspace(pooled.min(), pooled.max(), GRID)
+    # one bandwidth for both: with two, the ratio diverges in the tail of the narrower density
+    bandwidth = max(_scott(of_labeled, labeled), _scott(of_unlabeled, unlabeled))
+    densities = [_bumps(grid, scores, bandwidth) for scores in (of_labeled, of_unlabeled)]
+    order = np.argsort(of_unlabeled)
+
+    def prior(*shares: AnyArray) -> AnyArray:
+        f_labeled, f_unlabeled = (bumps @ share for bumps, share in zip(densities, shares, strict=True))
+        found = []
+        for f_p, f_u, share in zip(f_labeled.T, f_unlabeled.T, shares[1].T, strict=True):
+            on_grid = f_p / np.maximum(f_u, 1e-300)
+            ratio = _monotone(np.interp(of_unlabeled[order], grid, on_grid), share[order])
+            found.append(_positives(ratio, share[order]))
+        return np.array(found)
+
+    return prior
 
 
 def _scott(scores: AnyArray, group: Group) -> float:

@@ -98,11 +98,11 @@ class ScoredPrior(PositiveUnlabeledPrior):
     classifier: Any = field(default=None, kw_only=False)
 
     @abstractmethod
-    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
         """The estimate from held-out scores of both groups, as a function of their weights."""
 
     def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        return self.of_scores(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
+        return self._of_scores(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
 
 
 def scores_against_unlabeled(labeled: Group, unlabeled: Group, classifier: Any) -> tuple[AnyArray, AnyArray]:

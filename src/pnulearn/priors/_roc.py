@@ -31,7 +31,7 @@ class ROCPrior(ScoredPrior):
 
     delta: float = 0.1
 
-    def of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
         slack_labeled, slack_unlabeled = (dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
 
         def least_slope(*shares: AnyArray) -> AnyArray:

@@ -145,6 +145,16 @@ def _fit_margins(figure: Any) -> None:
         bottom=inner.bottom + (PADDING - outer.y0) / height,
         top=inner.top + (height - PADDING - outer.y1) / height,
     )
+    for axes in figure.axes:
+        _keep_label_inside(axes, width)
+
+
+def _keep_label_inside(axes: Any, width: float) -> None:
+    """Move the label below an axis, which is centred on it, so that it does not leave the figure on either side."""
+    label, (left, right) = axes.xaxis.label, width * axes.get_position().intervalx
+    half = label.get_window_extent().width / axes.figure.dpi / 2
+    middle = max(PADDING + half, min((left + right) / 2, width - PADDING - half))
+    label.set_x((middle - left) / (right - left))
 
 
 def draw_estimates(estimates: Mapping[str, Any], clear: Collection[str], words: str, scale: float, ax: Any) -> None:

@@ -129,7 +129,7 @@ def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
     groups = [np.flatnonzero(fitted.codes == code) for code in (0, 1, -1)]
     if fitted.sampling == RANDOM and not (len(groups[0]) and len(groups[1])):
         groups[2] = np.arange(len(fitted.codes))  # the unlabelled rows lack the labelled ones
-    theta = float(prior.mean)
+    theta = float(prior.value)
     found = []
     for threshold in THRESHOLDS:
         table = count_decisions(groups, (probability > threshold).astype(int), 2)

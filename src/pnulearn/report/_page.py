@@ -208,7 +208,7 @@ def _mistakes(findings: Findings) -> dict[str, Any]:
 def _of_a_thousand(findings: Findings) -> dict[str, float]:
     quality = findings.verdict.quality
     assert quality is not None
-    share, precision = 1000 * float(findings.verdict.prior.mean), quality.precision[1].value
+    share, precision = 1000 * float(findings.verdict.prior.value), quality.precision[1].value
     found = share * quality.recall[1].value
     alarms = found * (1 / precision - 1) if precision else 1000 * quality.called[1]
     rest = 1000 - share - alarms

@@ -11,14 +11,20 @@ import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._problem.labels import UNLABELED, Labels
-from pnulearn._problem.samples import read_sampling
 from pnulearn._reader.table import Table
 from pnulearn.metrics._by_group import GroupEstimates
 from pnulearn.metrics._comparison import Comparison, compare_scores
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._scorer import exchange_classes
 from pnulearn.priors._estimate import PriorEstimate
-from pnulearn.tables._evaluation import GroupPriors, group_facts, group_priors, score_column, table_labels
+from pnulearn.tables._evaluation import (
+    GroupPriors,
+    group_facts,
+    group_priors,
+    score_column,
+    settle_sampling,
+    table_labels,
+)
 from pnulearn.tables._model import TableModel
 from pnulearn.tables._notes import note, warn
 from pnulearn.tables._options import TableOptions
@@ -61,7 +67,7 @@ class TableComparison:
         """Groups in which the difference is another, in words; empty without groups."""
         if self.groups is None or self.windows is None:
             return ""
-        return f"Difference in error by {self.windows.column}: {self.groups.sentence()}"
+        return f"Difference in error by {self.windows.column}: {self.groups.sentence(percent=True)}"
 
     def group_rows(self) -> list[dict[str, str]]:
         """A table in words: the difference for all rows and for every group."""
@@ -123,14 +129,14 @@ def compare_table(
     found += [score_column(table, column, labels.classes, threshold) for column in scores]
     names = [*(name for name, _ in models), *scores]
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
-    sampling = None if options.sampling is None else read_sampling(options.sampling)
+    sampling = settle_sampling(options, [] if scores else [model for _, model in models])
     given = options.prior
-    note_of_one_class(options.sampling, labels)
+    note_of_one_class(sampling, labels)
     one_class = sampling == "random" and not labels.counts.all()
     if given is None and sampling == "random" and not one_class:
         given = PriorEstimate.of_counts(labels.counts)
     counted = labels.counts if one_class else None
-    belief = settle_prior(given, table, label, labels, [*options.drop, *scores], options.kinds, counted=counted)
+    belief = settle_prior(given, table, label, labels, options.drop, options.kinds, counted=counted, scores=scores)
     compare = partial(_compare, one_class=one_class)
     whole = compare(labels.codes, found, belief)
     windows = None if by is None else read_windows(table, by)

@@ -12,7 +12,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._moments import thin
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
-from pnulearn._problem.samples import read_sampling
+from pnulearn._problem.samples import Sampling, read_sampling
 from pnulearn._reader.batches import Batches
 from pnulearn._reader.columns import Cells
 from pnulearn._reader.errors import TableError
@@ -107,7 +107,7 @@ class Evaluation:
         """Which groups have another error rate, in words; empty without groups."""
         if self.groups is None or self.windows is None:
             return ""
-        return f"Error rate by {self.windows.column}: {self.groups.sentence()}"
+        return f"Error rate by {self.windows.column}: {self.groups.sentence(percent=True)}"
 
     def group_rows(self) -> list[dict[str, str]]:
         """A table in words: the error rate for all rows and for every group."""
@@ -183,7 +183,7 @@ def evaluate_table(
     note([] if isinstance(data, Batches) else head.remarks)
     origins = find_origins(head, label, options.at_random, options.weights, options.drop)
     score_columns = [*helper, *([score] if model is None else [])]
-    sampling = None if options.sampling is None else read_sampling(options.sampling)
+    sampling = settle_sampling(options, [] if model is None or origins.at_random else [model])
     told = options.prior is not None or model is not None or origins.at_random is not None or sampling == "random"
     estimates = isinstance(options.prior, str) or not told  # the prior is estimated from rows with all columns
     grouping, by = ("", None) if by is None else resolve_by(head, by)
@@ -199,19 +199,13 @@ def evaluate_table(
         assert gathered.scores is not None
         scores = gathered.scores
     note([origins.remark] if origins.remark else [])
-    note_of_one_class(options.sampling, labels)
+    note_of_one_class(sampling, labels)
     one_class = sampling == "random" and not labels.counts.all()  # some rows of a class are labelled, none of the other
     prior = _read_prior(options.prior, model, table, origins.at_random, labels, None if one_class else sampling)
     dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
-    if not set(head.names) <= {
-        label,
-        *score_columns,
-        *dropped,
-    }:  # otherwise the prior could only be estimated from scores
-        dropped += score_columns
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     counted = known.counts if one_class else None
-    belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt, counted)
+    belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt, counted, scores=score_columns)
     weight = read_weights(table, origins.weights)
     estimator = _ErrorEstimator(labels, scores, weight, _opinions(table, helper, labels), one_class)
     error, alone = estimator.estimate(belief, confidence)
@@ -257,6 +251,16 @@ def _warn_of_training_rows(model: TableModel, gathered: Gathered, labels: Labels
             f"{n_seen} of the {n_known} labelled rows have the values of rows that the model was fitted to, so the "
             "error looks smaller than it is. Evaluate on other rows."
         )
+
+
+def settle_sampling(options: TableOptions, models: Sequence[TableModel]) -> Sampling | None:
+    """How the labels were drawn: as said, or else at random if those of all models were and no prior is given."""
+    if options.sampling is not None or options.prior is not None or not models:
+        return None if options.sampling is None else read_sampling(options.sampling)
+    if any(model.record.sampling is None or read_sampling(model.record.sampling) != "random" for model in models):
+        return None
+    note(['The labelled rows are taken to be drawn at random, as for the fit; if not, pass sampling="by_class".'])
+    return "random"
 
 
 def _read_prior(

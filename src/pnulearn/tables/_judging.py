@@ -112,7 +112,7 @@ class Judgment:
             too = f", which is too {'high' if said > found.value else 'low'}" if far else ""
             lines.append(f"{name} itself says {self.show(said)}{too}.")
         if self.groups is not None:
-            lines.append(f"By {self.by}: {self.groups.sentence()}")
+            lines.append(f"By {self.by}: {self.groups.sentence(percent=not self.is_mean)}")
         if 4 * found.n_labels < self.n_rows:
             lines.append(
                 f"About {4 * found.n_labels:,} human labels in all, four times as many, would halve the interval."

@@ -82,7 +82,7 @@ def often_missing(missing: AnyArray) -> bool:
 
 def append_filled(features: AnyArray, missing: AnyArray, flagged: bool) -> AnyArray:
     """Features (rows, n) of a column, with one more, 1 where its cell is filled, if the column is flagged."""
-    features = features.reshape(len(missing), -1)
+    features = features if features.ndim == 2 else features[:, np.newaxis]
     return np.column_stack([features, ~missing]) if flagged else features
 
 
@@ -487,6 +487,8 @@ class TextColumn:
         reader = TfidfVectorizer(vocabulary=list(self.words), **TFIDF)
         reader.idf_ = self.idf
         column = table.column(self.name, "text")
+        if not table.n_rows:  # which TfidfTransformer refuses
+            return np.empty((0, len(self.components))), NewCells.of_texts(column.data, column.levels)
         weights = reader.transform(_texts(column))
         features = (weights @ self.components.T - self.center) / self.size
         return features, NewCells.of_texts(column.data, column.levels)

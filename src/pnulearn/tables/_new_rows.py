@@ -14,7 +14,7 @@ import numpy as np
 from pnulearn._arrays import AnyArray
 from pnulearn._reader.columns import Column
 from pnulearn._reader.errors import Caution, TableError
-from pnulearn._reader.numbers import convert
+from pnulearn._reader.numbers import AS_WRITTEN, convert
 from pnulearn._reader.table import Table
 
 TAIL = 0.05  # share of the values of the fit below `low_tail`, and above `high_tail`
@@ -23,6 +23,7 @@ RARE_CHANCE = 1e-4  # of as many values out of range, if new rows are like those
 FAR = 1.0  # ranges of the fit between its range and values that are far outside
 MORE_MISSING = 0.25  # difference of the shares of missing cells
 FEWEST_MISSING = 5
+MOST_MARKERS = 0.5  # largest share of values that may be a number that means missing
 SHOWN = 3
 
 
@@ -182,8 +183,11 @@ def _out_of_range(name: str, kind: str, cells: NewCells, seen: Seen) -> list[str
     )
     if kind != "number":
         return [Caution(said)]
-    end = cells.lowest if seen.low - cells.lowest > cells.highest - seen.high else cells.highest
-    return [Caution(f"{said} Is the unit the same? If {_number(end)} means missing, pass missing=['{_number(end)}'].")]
+    said += " Is the unit the same?"
+    if number <= MOST_MARKERS * n_filled:
+        end = cells.lowest if seen.low - cells.lowest > cells.highest - seen.high else cells.highest
+        said += f" If {_number(end)} means missing, pass missing=['{_number(end)}']."
+    return [Caution(said)]
 
 
 def _number(value: float) -> str:
@@ -221,17 +225,18 @@ def in_unit(column: Column, unit: str, seen: Seen | None) -> tuple[AnyArray, lis
     `seen` is what the column held at the fit; None while it is being fitted.
     """
     name, found, mixed = column.name, column.unit, column.has_unit
+    here, before = (AS_WRITTEN.get(one, one) for one in (found, unit))
     remarks: list[str] = []
     if mixed is not None:
         n_with, n_bare = int(mixed.sum()), int(np.sum(~mixed & ~column.missing))
         means = "0.25" if unit == "" and found == "%" and (seen is None or seen.are_shares) else "25"
-        how = f"25% is read as {means}" if found == "%" else f"those are taken to be in {unit or found}"
-        remarks.append(Caution(f"Column {name!r} has {n_with} cells with {found} beside {n_bare} without; {how}."))
+        how = f"25% is read as {means}" if found == "%" else f"those are taken to be in {before or here}"
+        remarks.append(Caution(f"Column {name!r} has {n_with} cells with {here} beside {n_bare} without; {how}."))
     if found == unit:
         return column.data, remarks
     if not found:
         if unit:
-            remarks.append(f"Column {name!r} has no unit here; it is taken to be in {unit}, as at the fit.")
+            remarks.append(f"Column {name!r} has no unit here; it is taken to be in {before}, as at the fit.")
         return column.data, remarks
     rows = np.ones(len(column.data), dtype=bool) if mixed is None else mixed
     if not unit and found in ("%", "‰"):
@@ -239,15 +244,15 @@ def in_unit(column: Column, unit: str, seen: Seen | None) -> tuple[AnyArray, lis
             return column.data, remarks  # 25 at the fit, 25% now
         remarks += [f"Column {name!r} has {found} here and shares at the fit: 25% is read as 0.25."] * (mixed is None)
     elif not unit:
-        said = f"Column {name!r} is in {found} here and had no unit at the fit. It is used as it is: was it in {found}?"
+        said = f"Column {name!r} is in {here} here and had no unit at the fit. It is used as it is: was it in {here}?"
         return column.data, [*remarks, Caution(said)]
     converted = convert(column.data, found, unit)
     if converted is None:
         raise TableError(
-            f"Column {name!r} is in {found}, but the model was fitted to {unit}. Convert it to {unit} first."
+            f"Column {name!r} is in {here}, but the model was fitted to {before}. Convert it to {before} first."
         )
     if unit:
-        remarks.append(f"Column {name!r} is in {found} here and was in {unit} at the fit; it is converted.")
+        remarks.append(f"Column {name!r} is in {here} here and was in {before} at the fit; it is converted.")
     return np.where(rows, converted, column.data), remarks
 
 

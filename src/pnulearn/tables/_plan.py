@@ -42,6 +42,10 @@ _IDENTIFIER = re.compile(
 _POSTAL = re.compile(r"(?i)(^|[\W_])(zip|plz|postal|postcode|postleitzahl)([\W_]|$)|zipcode|zip_code|postalcode")
 
 
+class NoColumnsLeft(TableError):
+    """No column of a table can be used as a feature."""
+
+
 @dataclass(frozen=True, eq=False)
 class Excerpt:
     """The row numbers of a sample in a larger table, in order, and the number of rows of that table."""
@@ -99,9 +103,11 @@ class ColumnPlan:
         absent = [name for name in needed if name not in names]
         if absent:
             listed = ", ".join(map(repr, absent[:8])) + (f" and {len(absent) - 8} more" if len(absent) > 8 else "")
+            others = [name for name in table.names if name not in needed]
+            hint = suggestion(absent[0], others, "Of its columns the model does not use")
             raise TableError(
                 f"The model needs {'columns' if len(absent) > 1 else 'column'} {listed}, which {table.source} does "
-                f"not have. {suggestion(absent[0], [n for n in table.names if n not in needed] or table.names)}"
+                f"not have. {hint}".rstrip()
             )
 
 
@@ -152,7 +158,7 @@ def learn_plan(
             left_out[name] = str(reason)
     if not used:
         why = "; ".join(f"{name!r}: {reason}" for name, reason in list(left_out.items())[:6])
-        raise TableError(f"{table.source} has no column left to learn from ({why}).")
+        raise NoColumnsLeft(f"{table.source} has no column left to learn from ({why}).")
     return ColumnPlan(tuple(used), left_out)
 
 
@@ -186,7 +192,7 @@ def _refuse_stray_cells(column: Column, table: Table) -> None:
     if 0 < len(stray) < (1 - MOSTLY_NUMBERS) * column.counts.sum():
         cell = column.values[stray[0]]
         raise TableError(
-            f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} cells, first {cell!r} in "
+            f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} {'cells' if len(stray) > 1 else 'cell'}, first {cell!r} in "
             f"row {stray[0] + 1}. If that means missing, pass missing=[{cell!r}]; otherwise correct it or pass drop="
             f"[{column.name!r}]."
             + (" If the table has two lines of names, pass header_rows=2." if stray.tolist() == [0] else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pnulearn.priors import PriorEstimate, resolve_prior
 from pnulearn.priors._resolve import combine_evidence, read_prior
 from pnulearn.tables._notes import note
 from pnulearn.tables._options import TableOptions
-from pnulearn.tables._plan import Excerpt, learn_plan
+from pnulearn.tables._plan import Excerpt, NoColumnsLeft, learn_plan
 from pnulearn.tables._provenance import columns_without, find_origins, read_marks, read_weights
 from pnulearn.tables._verdict import percent
 
@@ -58,20 +59,25 @@ def settle_prior(
     kinds: Mapping[str, str] | None = None,
     excerpt: Excerpt | None = None,
     counted: AnyArray | None = None,
+    scores: Sequence[str] = (),
 ) -> PriorEstimate:
-    """The given prior, or an estimate from the other columns, with a note."""
-    for name in drop:
+    """The given prior, or an estimate from the other columns, with a note.
+
+    Columns of scores are used for it only if there is no other usable column.
+    """
+    for name in (*drop, *scores):
         table.refuse_absent(name)
     if prior is not None and not isinstance(prior, str):
         return read_prior(prior, labels.classes)
-    estimate = _estimate(table, label, labels, drop, prior, kinds, excerpt=excerpt, counted=counted)
-    note(
-        [
-            f"The prior was estimated from the other columns as {estimate.value:.3f} (90 % interval {estimate.low:.2f} "
-            f"to {estimate.high:.2f}); pass prior=... if you know it."
-        ]
-    )
-    return estimate
+    estimate = partial(_estimate, table, label, labels, method=prior, kinds=kinds, excerpt=excerpt, counted=counted)
+    try:
+        found, source = estimate([*drop, *scores]), "the other columns"
+    except NoColumnsLeft:
+        if not scores:
+            raise
+        found, source = estimate(drop), "the scores, because there is no other column to learn from,"
+    note([f"The prior was estimated from {source} as {_words(found)}; pass prior=... if you know it."])
+    return found
 
 
 def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
@@ -107,7 +113,7 @@ def prior_facts(estimate: PriorEstimate) -> dict[str, Any]:
     """The prior used to estimate a risk, and its interval unless it is known."""
     known = estimate.is_known or estimate.interval is None
     return {
-        "prior": float(estimate.mean),
+        "prior": float(estimate.value),
         "prior_interval": None if known else [estimate.low, estimate.high],
     }
 

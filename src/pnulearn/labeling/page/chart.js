@@ -41,7 +41,8 @@ function drawShare(share) {
   return svg;
 }
 
-// The error and its interval against the number of labels, from ten labels on.
+// The error and its interval against the number of labels, from five labels on. The interval is as narrow as the goal
+// where it lies between the lines.
 function drawCurve(history, goal) {
   const points = history.filter(point => point[0] >= 5);
   const width = 320, height = 190, left = 38, bottom = 32, top = 10, right = 8;
@@ -64,7 +65,8 @@ function drawCurve(history, goal) {
     draw("polygon", {points: [...over, ...under.reverse()].join(" "), class: "band"}, svg);
     draw("polyline", {points: points.map(point => `${x(point[0])},${y(point[1])}`).join(" "), class: "curve"}, svg);
     draw("circle", {cx: x(last[0]), cy: y(last[1]), r: 3.5, class: "here"}, svg);
-    if (goal) for (const end of [last[1] - goal, last[1] + goal]) {
+    const middle = (last[2] + last[3]) / 2;
+    if (goal) for (const end of [middle - goal, middle + goal]) {
       if (end >= 0 && end <= highest) draw("line", {x1: left, x2: width - right, y1: y(end), y2: y(end), class: "goal"}, svg);
     }
   }
