@@ -61,10 +61,7 @@ def render_evaluation(evaluation: Evaluation) -> str:
         evaluation=evaluation,
         ablations=_ablations(evaluation),
         metrics=_metrics(evaluation),
-<<<<<<< HEAD
         curves=curves,
-=======
->>>>>>> h_tables
         warnings=_warnings(evaluation),
         suspects=_suspects(evaluation),
         group_rows=evaluation.group_rows(),
