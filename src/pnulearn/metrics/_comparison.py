@@ -268,7 +268,7 @@ def _disagreements(
     weights: Sequence[ArrayLike] | None,
     groups: Sequence[AnyArray] | None,
 ) -> tuple[AnyArray, AnyArray]:
-    """Shares of P, N and U, (2, 3), that one model alone predicts positive, the first or the second, and their sizes."""
+    """Shares of P, N and U that the first model alone predicts positive, or the second, (2, 3), and their sizes."""
     found = []
     for one, other in ((scores, others), (others, scores)):
         alone = [

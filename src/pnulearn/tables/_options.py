@@ -69,6 +69,12 @@ class TableOptions:
     weights: str | None = option(
         None, "Column of row weights. It is not a feature.", metavar="COLUMN", completes="column"
     )
+    groups: str | None = option(
+        None,
+        "Column of groups, such as patients, if rows of one group may be alike. It is not a feature.",
+        metavar="COLUMN",
+        completes="column",
+    )
     kinds: Mapping[str, str] | None = option(
         None,
         "Use a column as number, flag, category, codes, date or text.",
@@ -161,6 +167,8 @@ class TableOptions:
             return f"loss={self.loss} needs all rows at once"
         if self.weights is not None:
             return "row weights are not possible in one pass"
+        if self.groups is not None:
+            return "groups are not possible in one pass"
         if further.get("centers") == "all":
             return "centers=all needs all rows at once"
         return "" if self.most_unlabeled is None else "most_unlabeled= asks for some of the rows"
