@@ -103,6 +103,8 @@ class Task:
         identifier : str, optional
             The column that identifies rows, if cells of rows may have changed.
         """
+        if identifier is not None:
+            self.table.refuse_absent(identifier)
         path = Path(journal)
         if self.found is not None or not path.is_file() or not path.stat().st_size:
             return self

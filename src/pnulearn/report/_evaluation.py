@@ -96,19 +96,20 @@ def _curves(evaluation: Evaluation) -> dict[str, tuple[str, Curve]]:
     if not _ranks(evaluation) or 0 in evaluation.counts[:2]:
         return {}
     given: dict[str, Any] = {"prior": evaluation.prior, "confidence": evaluation.error.confidence}
+    precision = pnu_precision_recall_curve(evaluation.y, evaluation.scores, **given)
     curves = {
         "roc": ("ROC curve", pnu_roc_curve(evaluation.y, evaluation.scores, **given)),
-        "precision": (
-            "Precision at every recall",
-            pnu_precision_recall_curve(evaluation.y, evaluation.scores, **given),
-        ),
+        "precision": (f"Precision at every recall; on average {_with_interval(precision.area)}", precision),
     }
     if evaluation.probabilities is not None:
-        curves["reliability"] = (
-            "Are probabilities right?",
-            pnu_reliability(evaluation.y, evaluation.probabilities, **given),
-        )
+        found = pnu_reliability(evaluation.y, evaluation.probabilities, **given)
+        words = f"Are probabilities right? They are off by {_with_interval(found.area)} on average"
+        curves["reliability"] = (words, found)
     return curves
+
+
+def _with_interval(found: Estimate) -> str:
+    return f"{100 * found.value:.1f} % ({100 * found.low:.1f} % to {100 * found.high:.1f} %)"
 
 
 def _ranks(evaluation: Evaluation) -> bool:
