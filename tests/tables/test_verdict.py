@@ -179,3 +179,16 @@ def test_the_prior_and_the_yardstick_are_one_number():
     found = judged([[40, 2], [8, 32], [940, 60]], skewed)
     shown = {measure.name: measure.value for measure in found.measures}
     assert shown["yardstick"] == shown["prior"] == "3.0 %"
+
+
+@pytest.mark.parametrize(("method", "labelled"), [("combined", "yes"), ("combined", "no"), ("bound", "yes")])
+def test_a_prior_from_labels_of_one_class_is_a_bound(method, labelled):
+    prior = PriorEstimate.of_mass(estimated(0.3, 400).mass, method)
+    decisions = [[0, 0], [4, 76], [250, 150]] if labelled == "yes" else [[76, 4], [0, 0], [250, 150]]
+    found = {concern.name: concern for concern in judged(decisions, prior).concerns}
+    assert ("prior_is_bound" in found) == (method == "combined")
+    if method == "combined":
+        share = "30 %" if labelled == "yes" else "70 %"
+        assert f"fewer than {share} of all rows are {labelled!r}" in found["prior_is_bound"].what
+        assert "bound" in found["prior_is_bound"].remedy
+    assert not any("if the labelled rows were drawn at random" in concern.remedy for concern in found.values())

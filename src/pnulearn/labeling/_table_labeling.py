@@ -109,7 +109,7 @@ class Task:
         if self.found is not None or not path.is_file() or not path.stat().st_size:
             return self
         given = [value is not None for value in self.y]
-        found = find_rows(self.table, self.label, path, given, identifier)
+        found = find_rows(self.table, self.label, self.classes, path, given, identifier)
         if not found.events:
             return self
         answered, y = found.earlier, self.y.copy()

@@ -16,7 +16,9 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_grids import ContradictedPrior
 from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import Quality, judge_decisions
+from pnulearn.priors._combined import BOUND
 from pnulearn.priors._estimate import PriorEstimate
+from pnulearn.priors._resolve import from_one_class
 from pnulearn.priors._sensitivity import Narrowing
 from pnulearn.tables._model import TableModel
 
@@ -269,6 +271,13 @@ def _concerns(
                 f"{percent(float(prior.value))}: the chance that it is better is then {_chance(chance)}."
             )
             yield Concern("depends_on_prior", what, remedy)
+    if from_one_class(prior) and prior.method != BOUND and 0 in decisions[:2].sum(axis=1):
+        name = classes[int(decisions[0].sum() == 0)]
+        what = (
+            f"Only {name!r} rows are labelled. If some of the other rows look just like them, fewer than "
+            f"{percent(float(prior.value if name == classes[1] else 1 - prior.value))} of all rows are {name!r}."
+        )
+        yield Concern("prior_is_bound", what, 'Pass prior="bound" to allow for this.')
     if prior.mass is not None and prior.high - prior.low > HARDLY_KNOWN:
         what = (
             f"The share of {classes[1]!r} is uncertain ({percent(prior.low)} to {percent(prior.high)}), and all "
@@ -301,7 +310,7 @@ def _worst_prior(decisions: AnyArray, prior: PriorEstimate) -> tuple[float, floa
 
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
     ways = ["pass a range such as prior=(0.1, 0.3) if you know the share roughly"] if len(classes) == 2 else []
-    if RANDOM not in prior.method:
+    if RANDOM not in prior.method and not from_one_class(prior):
         ways.append('pass sampling="random" if the labelled rows were drawn at random')
     n_labels, after = N_RANDOM, ""
     if narrowing is not None:
