@@ -118,12 +118,13 @@ FIT_FACTORS: dict[str, tuple] = {
 }
 INTRODUCTION = f"""\
 Every metric has cells in which every level of every factor occurs equally often, and the
-hard corners of rates and AUC (5 + 5 labels, 10,000 unlabelled rows, priors .02 and .98, errors of .05, .5, 50 %); the
-levels are in the tables below. All intervals promise 95 %; bands promise to hold the whole curve. Rates have 400 draws
-a cell (widths are from {WITH_WIDTH} of them), others 100 to 400. The prior is known, or counted on {COUNTED} random
-rows. `lowest` is the lowest cover of a cell; among many cells it lies three standard errors (1 point each at 400 draws,
-2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more than two standard errors. Cover
-below 90 % is bold. `simple` is the usual interval of the labels alone, with the prior taken as known.
+hard corners of rates and AUC (5 + 5 labels, 10,000 unlabelled rows, priors .02 and .98, errors of .05, .5, 50 %);
+the levels are in the tables below. All intervals promise 95 %; bands promise to hold the whole curve. Rates have
+400 draws a cell (widths are from {WITH_WIDTH} of them), others 100 to 400. The prior is known, or counted on
+{COUNTED} random rows. `lowest` is the lowest cover of a cell; among many cells it lies three standard errors (1
+point each at 400 draws, 2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more
+than two standard errors. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the
+prior taken as known.
 """
 
 
