@@ -189,7 +189,7 @@ def judge_held_out(
     except ContradictedPrior as error:
         concerns.append(Concern("prior_contradicted", str(error), CHECK_PRIOR, grave=True))
     if doubt:
-        concerns.append(Concern("prior_doubted", doubt, CHECK_PRIOR))
+        concerns.append(Concern("prior_doubted", doubt, "A range such as prior=(0.1, 0.3) is possible, too."))
     concerns += leakage_concerns(giveaways)
     if quality is not None and decisions is not None:
         quality = _with_one_prior(quality, prior)
