@@ -4,6 +4,7 @@
     python benchmarks/positive_unlabelled.py scar --draws 200      # size and power of check_scar
     PNULEARN_DATA=folder python benchmarks/positive_unlabelled.py priors --draws 1   # methods for the prior, real sets
     PNULEARN_DATA=folder python benchmarks/positive_unlabelled.py models --draws 5   # errors and AUC on real sets
+    PNULEARN_DATA=folder python benchmarks/positive_unlabelled.py models --draws 5 --unlabeled 2000
     python benchmarks/positive_unlabelled.py page > results/positive-unlabelled.md
 
 Every line is appended to results/rows/positive-unlabelled-NAME.csv as soon as it is known; a second run continues.
@@ -69,8 +70,9 @@ def main() -> None:
     parser.add_argument("what", choices=[*RUNS, "page"])
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--unlabeled", type=int, default=300, help="unlabelled rows of the real sets")
-    parser.add_argument("--methods", help="methods for the prior, separated by commas; all by default")
-    parser.add_argument("--prior", type=float, help="one of the priors of the real sets; all by default")
+    parser.add_argument("--methods", help="methods separated by commas; all by default")
+    parser.add_argument("--sets", help="real sets separated by commas; all by default")
+    parser.add_argument("--prior", type=float, help="one of the priors of grid or priors; all by default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.what == "page":
@@ -115,7 +117,7 @@ def draw_sample(prior: float, frequency: float, shared: float, draw: int) -> tup
 def run_grid(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
     for draw in range(options.draws):
         for shared in (0.0, SHARED):
-            for prior in GRID_PRIORS:
+            for prior in GRID_PRIORS if options.prior is None else [options.prior]:
                 for frequency in FREQUENCIES:
                     yield (
                         (draw, shared, prior, frequency),
@@ -127,7 +129,16 @@ def grid_cell(prior: float, frequency: float, shared: float, draw: int) -> dict[
     X, y, truth = draw_sample(prior, frequency, shared, draw)
     found = {"n_labeled": int(y.sum()), "in_table": float(truth.mean())}
     names = ("estimate", "low", "high", "score_error", "risk", "risk_low", "risk_high", "model_error", "model_risk")
-    names = (*names, "model_low", "model_high")
+    names = (
+        *names,
+        "model_low",
+        "model_high",
+        "bound_low",
+        "bound_high",
+        "bound_error",
+        "bound_risk_low",
+        "bound_risk_high",
+    )
     if y.sum() < 3:
         return found | dict.fromkeys(names, float("nan"))
     options = {"sampling": "random", "unlabeled": 0}
@@ -136,13 +147,21 @@ def grid_cell(prior: float, frequency: float, shared: float, draw: int) -> dict[
     risk = pnu_risk(y, score, prior=prior, **options)
     values = [estimate.value, estimate.low, estimate.high, float(np.mean((score > 0) != truth))]
     values += [risk.value, risk.low, risk.high]
-    if draw < 5:
-        model = PNUClassifier(risk="pu", prior=estimate, random_state=0, **options).fit(X, y)
-        X_new, _, truth_new = draw_sample(prior, frequency, shared, draw + 1000)
+    nothing = float("nan")
+    X_new, _, truth_new = draw_sample(prior, frequency, shared, draw + 1000)
+
+    def fit(prior: Any) -> list[float]:
+        model = PNUClassifier(risk="pu", prior=prior, random_state=0, **options).fit(X, y)
         error = float(np.mean((model.decision_function(X_new) > 0) != truth_new))
-        values += [error, model.risk_.value, model.risk_.low, model.risk_.high]
+        return [error, model.risk_.value, model.risk_.low, model.risk_.high]
+
+    values += fit(estimate) if draw < 5 else [nothing] * 4
+    if shared:
+        bound = estimate_prior(X, y, "bound", random_state=0, **options)
+        error, _, low, high = fit(bound) if draw < 5 else [nothing] * 4
+        values += [bound.low, bound.high, error, low, high]
     else:
-        values += [float("nan")] * 4
+        values += [nothing] * 5
     return found | dict(zip(names, values, strict=True))
 
 
@@ -209,9 +228,7 @@ def draw_set(where: Any, is_positive: Any, prior: float, n_unlabeled: int, draw:
 
 
 def run_priors(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
-    methods = prior_methods()
-    if options.methods:
-        methods = {name: methods[name] for name in options.methods.split(",")}
+    methods = chosen(prior_methods(), options)
     for draw in range(options.draws):
         for name, (where, is_positive) in load_sets().items():
             if min(is_positive.sum() - 50, (~is_positive).sum()) < 50:
@@ -222,6 +239,10 @@ def run_priors(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], 
                     key = (name, prior, draw, options.unlabeled, method)
                     source = (where, is_positive, prior, options.unlabeled, draw)
                     yield key, lambda d=drawn, s=source, answer=answer: answer(*_drawn(d, s)[:2])
+
+
+def chosen(methods: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    return {name: methods[name] for name in options.methods.split(",")} if options.methods else methods
 
 
 def _drawn(kept: list[Any], source: Any) -> Any:
@@ -265,10 +286,11 @@ def prior_methods() -> dict[str, Callable[[Any, Any], dict[str, Any]]]:
 
 def run_models(options: argparse.Namespace) -> Iterator[tuple[Any, Callable[[], dict[str, Any]]]]:
     """Errors on the unlabelled rows' truth, at the known and at the estimated prior (that of each package, or ours)."""
-    methods = model_methods()
+    methods = chosen(model_methods(), options)
+    wanted = options.sets.split(",") if options.sets else list(load_sets())
     for draw in range(options.draws):
         for name, (where, is_positive) in load_sets().items():
-            if min(is_positive.sum() - 50, (~is_positive).sum()) < 300:
+            if name not in wanted or min(is_positive.sum() - 50, (~is_positive).sum()) < 300:
                 continue
             drawn: list[Any] = []
             source = (where, is_positive, 0.3, options.unlabeled, draw)
@@ -294,18 +316,13 @@ def model_methods() -> dict[str, Callable[[Any, Any, Any], Any]]:
         """Scores moved so that a share of the unlabelled rows is positive."""
         return scores - np.quantile(scores[y == 0], 1 - share)
 
-    def pnu(columns: str) -> Callable[[Any, Any, Any], Any]:
-        def fit(X: Any, y: Any, prior: Any) -> Any:
-            model = PNUClassifier(risk="pu", prior=prior, columns=columns, unlabeled=0, random_state=0).fit(X, y)
-            return model.decision_function(X)
-
-        return fit
+    def pnu(X: Any, y: Any, prior: Any) -> Any:
+        return PNUClassifier(risk="pu", prior=prior, unlabeled=0, random_state=0).fit(X, y).decision_function(X)
 
     def auto(X: Any, y: Any, prior: Any) -> Any:
         return AutoPNU(prior=prior, unlabeled=0, random_state=0).fit(X, y).decision_function(X)
 
-    found: dict[str, Callable[[Any, Any, Any], Any]] = {"PNUClassifier": pnu("given"), 'columns="both"': pnu("both")}
-    found["AutoPNU"] = auto
+    found: dict[str, Callable[[Any, Any, Any], Any]] = {"PNUClassifier": pnu, "AutoPNU": auto}
     try:
         from pulearn import BaggingPuClassifier, ElkanotoPuClassifier
 
@@ -334,6 +351,16 @@ def model_methods() -> dict[str, Callable[[Any, Any, Any], Any]]:
             return UPUClassifier(share, basis="rbf", kernel_width=width, random_state=0).fit(X, y).decision_function(X)
 
         found["pu-toolbox uPU"] = upu
+        import torch
+        from pu_toolbox.estimators.risk.nnpu import NonNegativePUClassifier
+
+        def nnpu(X: Any, y: Any, prior: Any) -> Any:
+            share = estimated(X, y) if prior is None else prior
+            torch.manual_seed(0)
+            network = torch.nn.Sequential(torch.nn.Linear(X.shape[1], 64), torch.nn.ReLU(), torch.nn.Linear(64, 1))
+            return NonNegativePUClassifier(network, class_prior=share, random_state=0).fit(X, y).decision_function(X)
+
+        found["pu-toolbox nnPU"] = nnpu
     except ImportError:
         pass
     return found
@@ -358,6 +385,7 @@ def print_page() -> None:
     print_scar(lines["scar"])
     print_priors(lines["priors"])
     print_models(lines["models"])
+    print("Which of pulearn's own tests pass is said in docs/guide/from-pulearn.md.")
 
 
 def column(lines: list[dict[str, str]], name: str) -> Any:
@@ -421,8 +449,10 @@ def print_grid(lines: list[dict[str, str]]) -> None:
         print_table(head, rows)
     print(
         "Where the prior is not identified, the upper end is a bound and the estimate is near it. Intervals of the "
-        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known of the prior.\n"
+        "prior and of `risk_` then miss the truth, and nothing in the rows can tell: pass what is known of the prior, "
+        'or `prior="bound"`, which does not assume that it is identified:\n'
     )
+    print_bound(lines)
     print("Cover of the prior's 90 % interval by label frequency, identified:\n")
     rows = []
     for prior in GRID_PRIORS:
@@ -437,6 +467,22 @@ def print_grid(lines: list[dict[str, str]]) -> None:
             row.append(f"{np.mean(inside):.2f}" if some else "")
         rows.append(row)
     print_table(["prior", *map(str, FREQUENCIES)], rows)
+
+
+def print_bound(lines: list[dict[str, str]]) -> None:
+    rows = []
+    for prior in (*GRID_PRIORS, "all"):
+        some = [one for one in lines if one["bound_low"] != "nan" and prior in ("all", float(one["prior"]))]
+        if not some:
+            continue
+        truth, low, high = (column(some, name) for name in ("prior", "bound_low", "bound_high"))
+        fits = [one for one in some if one["bound_error"] != "nan"]
+        error, least, most = (column(fits, f"bound_{name}") for name in ("error", "risk_low", "risk_high"))
+        row = [prior, len(some), f"{np.mean((low <= truth) & (truth <= high)):.2f}", f"{np.mean(high - low):.2f}"]
+        row += [f"{np.mean((least <= error) & (error <= most)):.2f} ({len(fits)})", f"{np.mean(most - least):.2f}"]
+        rows.append([*row, f"{100 * error.mean():.1f}", f"{100 * column(fits, 'model_error').mean():.1f}"])
+    head = ["prior", "draws", "90 % interval covers", "mean width", "`risk_` covers (fits)", "its mean width"]
+    print_table([*head, "error of the model, %", "error of the default, %"], rows)
 
 
 def truth_of_score(prior: Any, shared: float) -> Any:
@@ -513,14 +559,30 @@ def print_models(lines: list[dict[str, str]]) -> None:
         names = {line["set"] for line in own}
         print(
             f"{len(names)} sets, 50 positives, {size} unlabelled rows with 30 % positives, errors in % of the "
-            "unlabelled rows. Bagging and uPU take our estimate where the prior is unknown; Elkan-Noto its own.\n"
+            "unlabelled rows. Bagging, uPU and nnPU take our estimate where the prior is unknown; Elkan-Noto its own. "
+            "nnPU is a network with one hidden layer of 64 units, otherwise with its defaults.\n"
         )
+        answers = {(line["set"], line["draw"], line["method"]): line for line in own}
         rows = []
         for method in dict.fromkeys(line["method"] for line in own):
             some = [line for line in own if line["method"] == method]
-            values = [column(some, name) for name in ("known", "unknown", "auc")]
-            rows.append([method, len(some), *(f"{100 * part.mean():.1f}" for part in values)])
-        print_table(["method", "fits", "prior known", "prior unknown", "AUC"], rows)
+            row = [method, f"{len(some)} ({len({line['set'] for line in some})})"]
+            row += [f"{100 * column(some, name).mean():.1f}" for name in ("known", "unknown", "auc")]
+            pairs = [(line, answers.get((line["set"], line["draw"], "AutoPNU"))) for line in some]
+            row += [less(pairs, name) if method != "AutoPNU" else "" for name in ("known", "unknown", "auc")]
+            rows.append(row)
+        head = ["method", "fits (sets)", "prior known", "prior unknown", "AUC"]
+        print_table([*head, "AutoPNU less this: known", "unknown", "AUC"], rows)
+
+
+def less(pairs: list[Any], name: str) -> str:
+    """Mean difference of AutoPNU and another method on the same draws, in points, with a standard error over sets."""
+    by_set: dict[str, list[float]] = {}
+    for line, auto in pairs:
+        if auto is not None:
+            by_set.setdefault(line["set"], []).append(100 * (float(auto[name]) - float(line[name])))
+    means = [float(np.mean(part)) for part in by_set.values()]
+    return f"{np.mean(means):+.1f} ± {np.std(means, ddof=1) / np.sqrt(len(means)):.1f}" if len(means) > 1 else ""
 
 
 if __name__ == "__main__":

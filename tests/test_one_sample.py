@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from pnulearn import PNUClassifier, check_scar, estimate_prior, make_pnu_scorer, metrics, pnu_risk, streaming
@@ -162,17 +162,35 @@ class TestMetrics:
                 given["prior"] = float(np.clip(given["prior"], 0.05, 0.95))
             for measure in (
                 metrics.pnu_risk, metrics.pnu_precision, metrics.pnu_recall, metrics.pnu_f1, metrics.pnu_specificity,
-                metrics.pnu_average_precision,
+                metrics.pnu_average_precision, metrics.pnu_auc,
             ):  # fmt: skip
                 found = measure(y, score, **given)
-                assert 0 <= found.low <= found.high <= 1, measure
-                if sampling == "random":
-                    assert 0 <= found.value <= 1, measure
+                assert 0 <= found.low <= found.value <= found.high <= 1, measure
             for curve in (metrics.pnu_roc_curve, metrics.pnu_precision_recall_curve):
                 found = curve(y, score, **given)
                 assert (found.low >= 0).all()
                 assert (found.high <= 1).all()
                 assert 0 <= found.area.low <= found.area.value <= found.area.high <= 1
+
+    @pytest.mark.parametrize("sampling", ["random", "by_class"])
+    def test_auc_of_one_class_and_unlabelled_rows(self, sampling):
+        """The interval holds the truth and says something; with the classes exchanged it is the same."""
+        hits, widths = [], []
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            truth = rng.random(300) < 0.3
+            score = rng.normal(2 * truth, 1)
+            y = (truth & (rng.random(300) < 0.5)).astype(float)
+            if sampling == "by_class":
+                score, y = np.append(score, rng.normal(2, 1, 50)), np.repeat([0.0, 1.0], [300, 50])
+            given = {"sampling": sampling, "unlabeled": 0}
+            found = metrics.pnu_auc(y, score, prior=0.3, **given)
+            hits.append(found.low <= norm.cdf(2 / np.sqrt(2)) <= found.high)
+            widths.append(found.high - found.low)
+        assert np.mean(hits) >= 0.85
+        assert np.mean(widths) < 0.25
+        mirrored = metrics.pnu_auc(np.where(y == 1, 0, np.nan), -score, prior=0.7, sampling=sampling, pos_label=1)
+        assert (mirrored.value, mirrored.low, mirrored.high) == pytest.approx((found.value, found.low, found.high))
 
     def test_curves_need_no_negatives_in_two_samples(self):
         rng = np.random.default_rng(0)

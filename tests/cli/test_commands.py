@@ -365,6 +365,14 @@ def test_evaluate_and_compare_speak_in_percent_and_of_one_prior(customers, fitte
     assert f"{facts['error_rate']:.4g}" not in told
 
 
+def test_evaluate_reads_files_as_fit_does(customers, fitted, capsys, tmp_path):
+    names, *lines = customers.read_text(encoding="utf-8").splitlines()
+    (tmp_path / "two.csv").write_text("\n".join([names, ",,,,", *lines]), encoding="utf-8")
+    judge = ("-l", "bought", "-m", fitted[1], "--prior", "0.3")
+    found = as_json(capsys, "evaluate", tmp_path / "two.csv", *judge, "--header-rows", "2", "--decimal", ".")
+    assert found["interval"] == as_json(capsys, "evaluate", customers, *judge)["interval"]
+
+
 def test_evaluate_and_compare_draw_labels_as_the_fit_did_and_say_so(customers, capsys, tmp_path):
     model = tmp_path / "random.pnu"
     assert run(["fit", str(customers), "-l", "bought", "--sampling", "random", *FIT, "-m", str(model)]) == 0

@@ -38,6 +38,20 @@ def test_with_every_row_labelled_the_curves_are_those_of_scikit_learn():
     assert found.low < found.value < found.high
 
 
+def test_curves_tell_the_threshold_of_every_point():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [30, 70])
+    score = rng.normal(y, 1)
+    roc, pr = (curve(y, score, prior=0.3) for curve in (pnu_roc_curve, pnu_precision_recall_curve))
+    tested = np.append(np.sort(score)[0] - 1, np.sort(score))
+    fpr, recall = (np.mean(score[y == c] > tested[:, None], axis=1) for c in (0, 1))
+    for x, t in zip(roc.x, roc.thresholds, strict=True):
+        assert np.mean(score[y == 0] > t) == fpr[fpr <= x + 1e-9].max()
+    for x, t in zip(pr.x, pr.thresholds, strict=True):
+        assert np.mean(score[y == 1] > t) == recall[recall >= x - 1e-9].min()
+    assert pnu_reliability(y, 1 / (1 + np.exp(-score)), prior=0.3).thresholds is None
+
+
 @pytest.mark.thorough
 def test_bands_hold_the_whole_true_curve():
     """Scores are normal, so that the curves are known."""

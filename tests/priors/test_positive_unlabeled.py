@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from pnulearn._intervals.closed_forms import dkw_half_width
@@ -17,6 +18,7 @@ from pnulearn.priors import (
     ROCPrior,
     TIcEPrior,
 )
+from pnulearn.priors._combined import Combination
 from pnulearn.priors._dedpul import _monotone, _positives
 from pnulearn.priors._groups import Group, Groups, split_groups, standardize
 from pnulearn.priors._km import Extrapolation, project_to_simplex, widest_apart_gram
@@ -119,13 +121,11 @@ def test_tails_count_rows_at_or_above_every_threshold():
 
 
 @pytest.mark.parametrize("estimator", [ROCPrior(), BBEPrior()], ids=["roc", "bbe"])
-def test_threshold_methods_equal_a_loop_over_thresholds(estimator, monkeypatch):
+def test_threshold_methods_equal_a_loop_over_thresholds(estimator):
     rng = np.random.default_rng(4)
     scores = rng.normal(1, 1, 40), rng.normal(0, 1, 90)
-    module = f"pnulearn.priors._{estimator.method}.scores_against_unlabeled"
-    monkeypatch.setattr(module, lambda *_: scores)
     groups = [Group(np.zeros((len(s), 1)), np.ones(len(s))) for s in scores]
-    found = estimator._statistic(*groups)(*(group.share[:, None] for group in groups))[0]
+    found = estimator._of_scores(scores, *groups)(*(group.share[:, None] for group in groups))[0]
     e_p, e_u = dkw_half_width(40, 0.05), dkw_half_width(90, 0.05)
     best = (np.inf, np.nan)
     for t in np.concatenate(scores):
@@ -284,6 +284,39 @@ def test_combined_is_what_its_formula_says():
     bound = 2 * (1 - roc_auc_score(np.repeat([1, 0], [50, 300]), np.concatenate(scores)))
     b, d, a = np.arcsin(np.sqrt([bins, density, bound]))
     assert found == pytest.approx(np.sin(0.7 * d + 0.3 * b - 0.2 * (a - b)) ** 2, abs=1e-6)
+
+
+@pytest.fixture
+def combination():
+    """An estimate of 0.3 whose bootstrap has a standard deviation of 0.03 (arcsin √θ), and an overlap of 0.1."""
+    angle = np.arcsin(np.sqrt(0.3))
+    return Combination(angle + 0.03 * norm.ppf(np.append(0.5, (np.arange(400) + 0.5) / 400)), np.full(401, 0.9))
+
+
+@pytest.mark.parametrize("n_labeled", [25.0, 2500.0])
+def test_few_labelled_rows_widen_the_lower_side(combination, n_labeled):
+    found = CombinedPrior()._of_combination(combination, n_labeled, 500)
+    above = np.hypot(0.03, 0.05 + 0.03)
+    below = np.sqrt(0.03**2 + (0.05 + 0.1) ** 2 + 1 / (4 * n_labeled))
+    share = above / (above + below)
+    ends = [
+        np.arcsin(np.sqrt(0.3)) + below * norm.ppf(0.05 / (2 * (1 - share))),
+        np.arcsin(np.sqrt(0.3)) - above * norm.ppf(0.05 / (2 * share)),
+    ]
+    assert_allclose([found.low, found.high], np.sin(ends) ** 2, atol=0.01)
+    assert found.value == pytest.approx(0.3)
+
+
+def test_without_irreducibility_every_share_below_the_bound_is_possible(combination):
+    found = CombinedPrior(irreducible=False)._of_combination(combination, 50, 500)
+    bound, above = np.arcsin(np.sqrt(0.3)), np.hypot(0.03, 0.05 + 0.03)
+    tail = above * np.sqrt(np.pi / 2)
+    ends = [0.05 * (bound + tail), bound - above * norm.ppf(0.05 * (bound + tail) / (2 * tail))]
+    assert_allclose([found.low, found.high], np.sin(ends) ** 2, atol=2e-3)
+    assert found.value == found.mean < 0.3 < found.high
+    assert found.method == "bound"
+    mirrored = CombinedPrior(irreducible=False)._of_combination(combination, 50, 500, is_positive=False)
+    assert_allclose([mirrored.low, mirrored.high], [1 - found.high, 1 - found.low], atol=1e-6)
 
 
 def test_combined_doubts_more_downwards():

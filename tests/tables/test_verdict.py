@@ -46,6 +46,9 @@ def test_a_model_that_calls_hardly_anything_positive_says_so_first():
     assert "but about 20 % are expected" in found.headline
     assert "Label more rows (now 80)" in found.advice
     assert found.concerns[0].grave
+    unsure = verdict_of(table_of(gap=0.2, share=0.2), prior=PriorEstimate.of_range(0.1, 0.4))
+    assert "but 10 % to 40 % are expected" in unsure.headline  # a wide range, not its middle
+    assert "would narrow it to a range of about" in unsure.advice
 
 
 @pytest.mark.parametrize(("errors", "grave"), [(0.5, True), (0.42, False), (0.1, None)])
@@ -142,6 +145,14 @@ def test_the_headline_has_the_ranges_of_the_prior_and_of_the_yardstick():
     assert "of all rows are" not in known.headline
 
 
+def test_the_yardstick_stands_once_in_a_headline():
+    for decisions in ([[30, 20], [15, 35], [550, 450]], [[33, 17], [15, 35], [600, 400]], GOOD):
+        found = judged(decisions, PriorEstimate.known(0.35))
+        assert (
+            found.headline.count("which errs on 35 %") + found.headline.count("always answering 'no' errs on 35 %") == 1
+        )
+
+
 def test_an_interval_that_says_nothing_is_not_known():
     found = judged([[3, 1], [1, 3], [20, 20]], PriorEstimate.known(0.5), n_labels=8)
     assert found.quality.error.high - found.quality.error.low > 0.3
@@ -171,3 +182,16 @@ def test_the_prior_and_the_yardstick_are_one_number():
     found = judged([[40, 2], [8, 32], [940, 60]], skewed)
     shown = {measure.name: measure.value for measure in found.measures}
     assert shown["yardstick"] == shown["prior"] == "3.0 %"
+
+
+@pytest.mark.parametrize(("method", "labelled"), [("combined", "yes"), ("combined", "no"), ("bound", "yes")])
+def test_a_prior_from_labels_of_one_class_is_a_bound(method, labelled):
+    prior = PriorEstimate.of_mass(estimated(0.3, 400).mass, method)
+    decisions = [[0, 0], [4, 76], [250, 150]] if labelled == "yes" else [[76, 4], [0, 0], [250, 150]]
+    found = {concern.name: concern for concern in judged(decisions, prior).concerns}
+    assert ("prior_is_bound" in found) == (method == "combined")
+    if method == "combined":
+        share = "30 %" if labelled == "yes" else "70 %"
+        assert f"fewer than {share} of all rows are {labelled!r}" in found["prior_is_bound"].what
+        assert "bound" in found["prior_is_bound"].remedy
+    assert not any("if the labelled rows were drawn at random" in concern.remedy for concern in found.values())

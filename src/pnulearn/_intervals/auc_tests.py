@@ -4,8 +4,10 @@ For a tested AUC the mix of U has the least variance under normal scores with th
 mix chosen by the rows costs coverage. The variance of the estimate is DeLong's, rescaled to the tested AUC. Few rows
 that are ranked almost perfectly say little about it, so in every class the variance A (1 − A) / 2 counts like
 `ASSUMED_ROWS` rows beside those that lose a pair. The number of lost pairs then has a binomial distribution at the
-effective sample size, with mid-p values. An uncertain prior
-is averaged over, as in `score_tests`.
+effective sample size, with mid-p values. With labels of one class alone no pair of labelled rows can be lost, and the
+estimate varies even if the AUC is 1, with the positives among the unlabelled rows: its distribution is then taken for
+normal, with DeLong's variance rescaled as it would be under normal scores, and never below that at the estimate. An
+uncertain prior is averaged over, as in `score_tests`.
 
 References
 ----------
@@ -116,7 +118,10 @@ def auc_tail(
     seen = np.array([shares[0][0], shares[0][1], shares[1][2]])
     estimate = (weights * seen).sum(axis=-1) + constant
     variance = np.zeros(value.shape)
+    of_one_class = not (sizes[0] and sizes[1])
     rescale = np.minimum(n / max(float(seen[0] * (1 - seen[0])), SMALLEST), MOST_RESCALED)
+    found = np.clip(estimate, LEAST, 1 - LEAST)
+    at_found = _normal_covariances(found, prior) if of_one_class else normal
     for k, rows in enumerate(wins):
         if not sizes[k]:
             continue
@@ -124,10 +129,18 @@ def auc_tail(
         covariance = (centered[:, :, None] * centered[:, None, :]).sum(axis=0) / max(sizes[k] - 1, 1)
         own = np.einsum("...i,ij,...j->...", weights, covariance, weights)
         if k < 2:
-            lost = float((rows[:, 0] < 1).sum())
-            assumed = np.maximum(np.einsum("...i,...ij,...j->...", weights, normal[k], weights), n / 2)
+            assumed, expected = (
+                np.einsum("...i,...ij,...j->...", weights, part[k], weights) for part in (normal, at_found)
+            )
+            if of_one_class:
+                lost, assumed = sizes[k] * (1 - found), np.maximum(assumed, expected)
+                rescale = np.minimum(assumed / np.maximum(expected, SMALLEST), MOST_RESCALED)
+            else:
+                lost, assumed = (rows[:, 0] < 1).sum(), np.maximum(assumed, n / 2)
             own = (lost * rescale * own + ASSUMED_ROWS * assumed) / (lost + ASSUMED_ROWS)
         variance += own / sizes[k]
+    if of_one_class:
+        return np.asarray(ndtr((value - estimate) / np.sqrt(np.maximum(variance, SMALLEST))))
     size = n / np.maximum(variance, SMALLEST)
     errors = np.clip(size * (1 - estimate), 0, size)
     above = np.where(errors > 0, betainc(np.maximum(errors, SMALLEST), size - errors + 1, 1 - value), 1.0)

@@ -41,6 +41,11 @@ from pnulearn.theory import forced_mix
 
 GRID = np.linspace(0, 1, 51)
 N_BINS = 10
+AXES = {  # names of both axes
+    "ROC": ("false positive rate", "recall (true positive rate)"),
+    "precision-recall": ("recall", "precision"),
+    "reliability": ("predicted probability", "share of positives"),
+}
 PSEUDO_ROWS = 1.0  # per class; without them the range contains the best threshold in only half of the samples
 
 
@@ -64,6 +69,9 @@ class Curve:
         Area under the ROC curve, average precision, or calibration error.
     confidence : float
         Confidence level of the band.
+    thresholds : array (points,) or None
+        Rows with a score above it are predicted positive: the least threshold at which the false positive rate is at
+        most `x`, or the greatest at which the recall is at least `x`. None for a reliability diagram.
     """
 
     name: str
@@ -73,6 +81,7 @@ class Curve:
     high: FloatArray
     area: Estimate
     confidence: float = 0.95
+    thresholds: FloatArray | None = None
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve and its band.
@@ -89,7 +98,7 @@ class Curve:
             ax = plt.figure(layout="constrained").subplots()
         ax.fill_between(self.x, self.low, self.high, alpha=0.2, label=f"{100 * self.confidence:g} % band")
         ax.plot(self.x, self.y, label=self.name)
-        ax.set(xlim=(0, 1), ylim=(0, 1.02))
+        ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=AXES[self.name][0], ylabel=AXES[self.name][1])
         ax.legend()
         return ax
 
@@ -126,7 +135,8 @@ def pnu_roc_curve(
     curves = np.array([np.interp(GRID, fpr, recall) for fpr, recall in pairs])
     middle = (draws.recall[:, 1:] + draws.recall[:, :-1]) / 2
     areas = np.sum(-np.diff(draws.fpr, axis=1) * middle, axis=1)
-    curve = _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence)
+    thresholds = draws.thresholds[np.argmax(draws.fpr[0] <= GRID[:, None] + 1e-12, axis=1)]
+    curve = _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence, thresholds)
     return replace(curve, low=np.where(GRID > 0, curve.low, 0.0))  # no sample shows that a rate of exactly 0 is reached
 
 
@@ -155,7 +165,7 @@ def pnu_precision_recall_curve(
     place = [np.minimum(np.searchsorted(r, grid - 1e-12), len(r) - 1) for r in recall]
     curves = np.array([p[k] for p, k in zip(precision, place, strict=True)])
     area = _estimate_area(_average_precision(draws), draws, confidence)
-    return _curve("precision-recall", grid, curves, area, confidence)
+    return _curve("precision-recall", grid, curves, area, confidence, draws.thresholds[::-1][place[0]])
 
 
 def pnu_average_precision(
@@ -313,8 +323,10 @@ def _estimate_area(areas: FloatArray, draws: ScoreDraws, confidence: float) -> E
     return Estimate(float(areas[0]), float(areas[1:].std()), low, most, confidence=confidence)
 
 
-def _curve(name: str, x: FloatArray, curves: FloatArray, area: Estimate, confidence: float) -> Curve:
-    return Curve(name, x, curves[0], *curve_band(curves, confidence), area, confidence)
+def _curve(
+    name: str, x: FloatArray, curves: FloatArray, area: Estimate, confidence: float, thresholds: FloatArray
+) -> Curve:
+    return Curve(name, x, curves[0], *curve_band(curves, confidence), area, confidence, thresholds)
 
 
 def pnu_auc(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,13 +10,13 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn._parameters import parameters
 from pnulearn.priors._groups import Group
-from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled, tail_shares
+from pnulearn.priors._positive_unlabeled import ScoredPrior, Statistic, tail_shares
 
 TIED_DIGITS = 9  # bounds are compared after rounding to this many digits
 
 
 @parameters
-class BBEPrior(PositiveUnlabeledPrior):
+class BBEPrior(ScoredPrior):
     """θ = q_U(t) / q_P(t) at the t that minimises  q_U/q_P + (1 + γ)(ε_U + ε_P)/q_P,  ε_n = sqrt(log(4/δ) / (2n)).
 
     q is the share of rows whose held-out score, from a classifier of P against U, is at least t. Unlike in `ROCPrior`,
@@ -25,8 +24,6 @@ class BBEPrior(PositiveUnlabeledPrior):
 
     Parameters
     ----------
-    classifier : classifier, optional
-        Classifier for the held-out scores; kernel ridge candidates by default.
     delta : float
         δ, the failure probability of the bound.
     gamma : float
@@ -36,12 +33,10 @@ class BBEPrior(PositiveUnlabeledPrior):
     method = "bbe"
     limits: ClassVar = {"delta": (0, 1, False), "gamma": (0, 1, True)}
 
-    classifier: Any = field(default=None, kw_only=False)
     delta: float = 0.1
     gamma: float = 0.01
 
-    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
         return best_bin(scores, labeled, unlabeled, self.delta, self.gamma)
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any
-
 import numpy as np
 from scipy.ndimage import median_filter
 from sklearn.isotonic import IsotonicRegression
@@ -12,33 +9,27 @@ from sklearn.isotonic import IsotonicRegression
 from pnulearn._arrays import AnyArray
 from pnulearn._parameters import parameters
 from pnulearn.priors._groups import Group
-from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled
+from pnulearn.priors._positive_unlabeled import ScoredPrior, Statistic
 
 GRID = 200  # grid points of the densities
 LARGEST_RATIO = 50.0
 
 
 @parameters
-class DEDPULPrior(PositiveUnlabeledPrior):
+class DEDPULPrior(ScoredPrior):
     """EM on the density ratio r = p_P(s) / p_U(s) of held-out P-versus-U scores s.
 
     Each unlabelled row is negative with probability max(0, 1 − (1 − α) r), α ← their mean, θ = 1 − α. The densities
     are kernel estimates on log-odds; the ratio is capped at 50, smoothed, made monotone in s and, unlike in the
     published code, scaled to mean one over U, as a density ratio must be. Without the scaling EM may converge to θ = 0.
-
-    Parameters
-    ----------
-    classifier : classifier, optional
-        Classifier for the held-out scores; kernel ridge candidates by default.
     """
 
     method = "dedpul"
 
-    classifier: Any = field(default=None, kw_only=False)
     n_bootstrap: int = 100
 
-    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        return density_ratio(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+        return density_ratio(scores, labeled, unlabeled)
 
 
 def density_ratio(scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:

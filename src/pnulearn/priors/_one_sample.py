@@ -100,8 +100,11 @@ class OneSample:
             own = float(theta) if self.positive else 1 - float(theta)
             deviation = max(1 - own, 0.0) / (1 - s) ** 2 * np.sqrt(s * (1 - s) / (self.labeled + self.unlabeled))
             return PriorEstimate.of_mass(normal_mass(q, float(deviation)), theta.method)
-        mass = affine_mass(theta.mass, 1 / (1 - s), -self.floor / (1 - s))
-        return PriorEstimate.of_mass(mass, theta.method, theta.confidence)
+        return PriorEstimate.of_mass(self._mass_of_unlabeled(theta.mass), theta.method, theta.confidence)
+
+    def _mass_of_unlabeled(self, of_table: AnyArray) -> AnyArray:
+        """The distribution of q = (θ − floor) / (1 − s), given that it lies in [0, 1]."""
+        return affine_mass(of_table, 1 / (1 - self.share), -self.floor / (1 - self.share))
 
     def restrict(self, of_table: PriorEstimate) -> PriorEstimate:
         """The distribution given that the labelled rows are a part of their class; a known prior is returned as it is.
@@ -114,8 +117,7 @@ class OneSample:
         self.refuse_contradiction(of_table)
         if of_table.mass is None:
             return of_table
-        low, high = (self.share, 1.0) if self.positive else (0.0, 1 - self.share)
-        mass = affine_mass(affine_mass(of_table.mass, 1 / (high - low), -low / (high - low)), high - low, low)
+        mass = affine_mass(self._mass_of_unlabeled(of_table.mass), 1 - self.share, self.floor)
         return PriorEstimate.of_mass(mass, of_table.method, of_table.confidence)
 
     def refuse_contradiction(self, of_table: PriorEstimate) -> None:

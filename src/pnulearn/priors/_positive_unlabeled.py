@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import bayesian_bootstrap
+from pnulearn._parameters import parameters
 from pnulearn.priors._estimate import PriorEstimate, settle
 from pnulearn.priors._estimator import PriorEstimator, generator
 from pnulearn.priors._groups import Group, Groups, split_groups, standardize
@@ -81,6 +83,26 @@ class PositiveUnlabeledPrior(PriorEstimator):
         labeled = positive if len(positive) else negative
         pair = standardize(Groups((labeled,), groups.unlabeled).limit(self.most_labeled, self.most_unlabeled))
         return pair.classes[0], pair.unlabeled, bool(len(positive))
+
+
+@parameters
+class ScoredPrior(PositiveUnlabeledPrior):
+    """A method that reads held-out scores, of a classifier of the labelled class against U.
+
+    Parameters
+    ----------
+    classifier : classifier, optional
+        Classifier for the held-out scores; kernel ridge candidates by default.
+    """
+
+    classifier: Any = field(default=None, kw_only=False)
+
+    @abstractmethod
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
+        """The estimate from held-out scores of both groups, as a function of their weights."""
+
+    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
+        return self._of_scores(scores_against_unlabeled(labeled, unlabeled, self.classifier), labeled, unlabeled)
 
 
 def scores_against_unlabeled(labeled: Group, unlabeled: Group, classifier: Any) -> tuple[AnyArray, AnyArray]:

@@ -23,7 +23,7 @@ from pnulearn._problem.labels import UNLABELED, decode_labels
 from pnulearn._problem.samples import BY_CLASS, RANDOM, Samples, Sampling, read_sampling
 from pnulearn.priors._bbe import BBEPrior
 from pnulearn.priors._cells import cell_prior
-from pnulearn.priors._combined import CombinedPrior
+from pnulearn.priors._combined import BOUND, CombinedPrior
 from pnulearn.priors._dedpul import DEDPULPrior
 from pnulearn.priors._em import EMPrior
 from pnulearn.priors._energy import EnergyPrior
@@ -161,8 +161,8 @@ class AutoPrior(PriorEstimator):
         warnings.warn(
             "One class has no labelled rows, so the prior is estimated from the other one and U. This assumes that "
             "no part of the missing class is distributed like the labelled one (irreducibility); otherwise only one "
-            "end of the interval, the bound away from that class, holds. Label a few rows of the missing class, or "
-            "pass the prior as a number or a range.",
+            'end of the interval, the bound away from that class, holds, and prior="bound" uses that one alone. '
+            "Label a few rows of the missing class, or pass the prior as a number or a range.",
             UserWarning,
             stacklevel=3,
         )
@@ -180,12 +180,18 @@ METHODS: dict[str, tuple[type[PriorEstimator], dict[str, Any]]] = {
     "km2": (KMPrior, {"variant": 2}),
     "roc": (ROCPrior, {}),
     "combined": (CombinedPrior, {}),
+    BOUND: (CombinedPrior, {"irreducible": False}),
     "bbe": (BBEPrior, {}),
     "dedpul": (DEDPULPrior, {}),
     "pe": (PearsonPrior, {}),
     "penl1": (PenalizedL1Prior, {}),
     "tice": (TIcEPrior, {}),
 }
+
+
+def from_one_class(estimate: PriorEstimate) -> bool:
+    """Whether a method estimated it from the labelled rows of one class and U alone."""
+    return estimate.method in METHODS and not METHODS[estimate.method][0].needs_every_class
 
 
 def estimate_prior(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,11 +10,11 @@ from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import dkw_half_width
 from pnulearn._parameters import parameters
 from pnulearn.priors._groups import Group
-from pnulearn.priors._positive_unlabeled import PositiveUnlabeledPrior, Statistic, scores_against_unlabeled, tail_shares
+from pnulearn.priors._positive_unlabeled import ScoredPrior, Statistic, tail_shares
 
 
 @parameters
-class ROCPrior(PositiveUnlabeledPrior):
+class ROCPrior(ScoredPrior):
     """κ = min over t of (q_U(t) + ε_U) / (q_P(t) − ε_P), with q the share of rows scoring at least t.
 
     With the widths ε_n = sqrt(log(4/δ) / (2n)) it is an upper bound with probability 1 − δ, so it is close to the prior
@@ -23,8 +22,6 @@ class ROCPrior(PositiveUnlabeledPrior):
 
     Parameters
     ----------
-    classifier : classifier, optional
-        Classifier of P against U for the held-out scores; kernel ridge candidates by default.
     delta : float
         δ, the failure probability of the bound.
     """
@@ -32,11 +29,9 @@ class ROCPrior(PositiveUnlabeledPrior):
     method = "roc"
     limits: ClassVar = {"delta": (0, 1, False)}
 
-    classifier: Any = field(default=None, kw_only=False)
     delta: float = 0.1
 
-    def _statistic(self, labeled: Group, unlabeled: Group) -> Statistic:
-        scores = scores_against_unlabeled(labeled, unlabeled, self.classifier)
+    def _of_scores(self, scores: tuple[AnyArray, AnyArray], labeled: Group, unlabeled: Group) -> Statistic:
         slack_labeled, slack_unlabeled = (dkw_half_width(group.size, self.delta / 2) for group in (labeled, unlabeled))
 
         def least_slope(*shares: AnyArray) -> AnyArray:

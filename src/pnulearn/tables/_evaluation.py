@@ -355,7 +355,9 @@ class GroupPriors:
     count: LabelCount | None
 
     def of(self, rows: AnyArray) -> PriorEstimate:
-        return self.whole if self.count is None else self.count.prior(rows)
+        if self.count is None or len(rows) == len(self.count.codes):
+            return self.whole
+        return self.count.prior(rows)
 
 
 def group_priors(whole: PriorEstimate, given: Any, count: LabelCount | None) -> GroupPriors:

@@ -134,6 +134,11 @@ class TableOptions:
         """Options for parsing the cells of files."""
         from pnulearn._reader.columns import Reading
 
+        if not self.header and self.header_rows > 1:
+            raise ValueError(
+                f"header=False says that no line holds column names, header_rows={self.header_rows} that so many do: "
+                "pass one of them."
+            )
         return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header, self.header_rows, self.decimal)
 
     @property
