@@ -30,30 +30,44 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest, expon, norm
+from scipy.stats import expon, norm
+from sklearn.linear_model import LogisticRegression
 
-from pnulearn._intervals.score_tests import lift_measure, rate_interval
+from pnulearn import PriorAdjusted
+from pnulearn._intervals.posterior_grids import DecisionRates, weigh_evidence
+from pnulearn._intervals.score_tests import (
+    BEYOND_DOUBT,
+    F1,
+    IMPOSSIBLE,
+    NEAR,
+    PRECISION,
+    RECALL,
+    Measure,
+    _all_seen,
+    cost_measure,
+    lift_measure,
+    lower_tail,
+    other_class,
+    prior_nodes,
+    rate_interval,
+)
 from pnulearn.metrics import (
     pnu_auc,
     pnu_average_precision,
     pnu_confusion,
-    pnu_cost,
-    pnu_f1,
-    pnu_precision,
     pnu_precision_recall_curve,
-    pnu_recall,
     pnu_reliability,
     pnu_risk,
     pnu_roc_curve,
-    pnu_specificity,
 )
 from pnulearn.metrics._comparison import compare_scores
-from pnulearn.priors import PriorEstimate
+from pnulearn.priors import PriorEstimate, estimate_prior
 
 Array = np.ndarray
 Cell = dict[str, Any]
 Found = Sequence[float]  # low, high and truth, and the ends of the simple interval
 CONFIDENCE, COSTS, COUNTED, RESAMPLES = 0.95, (5.0, 1.0), 60, 200
+WITH_WIDTH = 40  # draws of a rate whose whole interval is computed
 FINE = np.linspace(-8, 8, 20_001)
 RATE_FACTORS: dict[str, tuple] = {
     "error": (0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.5),
@@ -92,6 +106,28 @@ LOSS_FACTORS: dict[str, tuple] = {
     "unlabeled": (0, 300, 3000),
     "prior": (0.1, 0.3, 0.5),
 }
+PRIOR_FACTORS: dict[str, tuple] = {
+    "labels": (20, 50, 100),
+    "unlabeled": (300, 2000, 10_000),
+    "prior": (0.05, 0.1, 0.3, 0.5),
+    "shape": ("normal", "wide", "exponential"),
+}
+FIT_FACTORS: dict[str, tuple] = {
+    "labels": (20, 100),
+    "unlabeled": (300, 1000),
+    "prior": (0.05, 0.3, 0.5),
+    "shape": ("normal", "wide", "exponential"),
+}
+INTRODUCTION = f"""\
+Every metric has cells in which every level of every factor occurs equally often, and the
+hard corners of rates and AUC (5 + 5 labels, 10,000 unlabelled rows, priors .02 and .98, errors of .05, .5, 50 %);
+the levels are in the tables below. All intervals promise 95 %; bands promise to hold the whole curve. Rates have
+400 draws a cell (widths are from {WITH_WIDTH} of them), others 100 to 400. The prior is known, or counted on
+{COUNTED} random rows. `lowest` is the lowest cover of a cell; among many cells it lies three standard errors (1
+point each at 400 draws, 2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more
+than two standard errors. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the
+prior taken as known.
+"""
 
 
 @dataclass(frozen=True)
@@ -110,7 +146,8 @@ class Subject:
         rows = design(self.factors, self.n_cells)
         for levels in product(*self.corners.values()) if self.corners else ():
             rest = rows[len(rows) % self.n_cells]
-            rows.append(tuple({**dict(zip(names, rest, strict=True)), **dict(zip(self.corners, levels))}.values()))
+            corner = dict(zip(self.corners or (), levels, strict=True))
+            rows.append(tuple({**dict(zip(names, rest, strict=True)), **corner}.values()))
         return [dict(zip(names, row, strict=True)) for row in dict.fromkeys(rows)]
 
 
@@ -150,52 +187,73 @@ def rate_truths(prior: float, error: float) -> dict[str, float]:
     }
 
 
-RATES: dict[str, Callable[..., Any]] = {
-    "error": pnu_risk,
-    "cost 5 : 1": lambda *rows, **options: pnu_cost(*rows, costs=COSTS, **options),
-    "recall": pnu_recall,
-    "specificity": pnu_specificity,
-    "precision": pnu_precision,
-    "F1": pnu_f1,
-}
+def measure_of(metric: str, believed: PriorEstimate) -> Measure:
+    if metric in ("error", "cost 5 : 1"):
+        return cost_measure(believed, COSTS if metric == "cost 5 : 1" else (1.0, 1.0))
+    if metric == "lift":
+        return lift_measure(believed)
+    return {"precision": PRECISION, "recall": RECALL, "specificity": other_class(RECALL), "F1": F1}[metric]
 
 
 def rate_drawer(metric: str) -> Callable[[Cell, np.random.Generator], Found]:
+    """Intervals of the formula that the public functions call in `WITH_WIDTH` draws, and the test at the truth in all.
+
+    An interval is the hull of what the test does not reject, so it may hold a truth that the test rejects.
+    """
     seen: dict[Any, Found] = {}
+    count: dict[str, int] = {}
 
     def draw(cell: Cell, rng: np.random.Generator) -> Found:
-        n, prior, error = cell["labels"], cell["prior"], cell["error"]
-        believed = believed_prior(cell, rng)
+        n, prior, error, name = cell["labels"], cell["prior"], cell["error"], json.dumps(cell)
+        believed, size = believed_prior(cell, rng), np.array([n, n, cell["unlabeled"]], dtype=float)
         positive = rng.binomial(cell["unlabeled"], prior)
         called = rng.binomial(positive, 1 - error) + rng.binomial(cell["unlabeled"] - positive, error)
-        counts = (n - rng.binomial(n, error), rng.binomial(n, error), called)  # predicted positive
-        key = (json.dumps(cell), counts, float(believed.mean))
+        wrong = rng.binomial(n, error, 2)
+        count[name] = count.get(name, 0) + 1
+        key = (name, *wrong.tolist(), called, float(believed.mean), count[name] <= WITH_WIDTH)
         if key not in seen:
-            y = np.repeat([1.0, 0.0, np.nan], [n, n, cell["unlabeled"]])
-            score = np.concatenate(
-                [np.repeat([1.0, -1.0], [k, m - k]) for k, m in zip(counts, (n, n, cell["unlabeled"]), strict=True)]
-            )
-            truth = rate_truths(prior, error)[metric]
-            seen[key] = [*ends_of_rate(metric, y, score, believed), truth, *simple_rate(metric, counts, n, prior, rng)]
+            share, truth = np.array([*wrong, called]) / np.maximum(size, 1), rate_truths(prior, error)[metric]
+            power = 0.0
+            if metric in ("error", "cost 5 : 1"):  # their functions make two weak assumptions if the prior is uncertain
+                share, size, power = weigh_evidence(share, size, believed, own_prior=False)
+            measure = measure_of(metric, believed)
+            if key[-1]:
+                ends = rate_interval(share, size, believed, measure, CONFIDENCE, power)
+            else:
+                ends = test_at(truth, share, size, believed, measure, power)
+            seen[key] = [*ends, truth, *simple_rate(metric, wrong, n, prior, rng)]
         return seen[key]
 
     return draw
 
 
-def ends_of_rate(metric: str, y: Array, score: Array, believed: PriorEstimate) -> tuple[float, float]:
-    if metric == "lift":  # as in the quality of decisions that reports show
-        parts = [score[y == 1], score[y == 0], score[np.isnan(y)]]
-        share = np.array([np.mean(part > 0) if len(part) else 0.0 for part in parts])
-        share[0] = 1 - share[0]
-        size = np.array([len(part) for part in parts], dtype=float)
-        return rate_interval(share, size, believed, lift_measure(believed), CONFIDENCE)
-    found = RATES[metric](y, score, prior=believed, threshold=0.0)
-    return found.low, found.high
+def test_at(
+    truth: float, share: Array, size: Array, believed: PriorEstimate, measure: Measure, power: float
+) -> tuple[float, float]:
+    """(−∞, ∞) if the test of `rate_interval` does not reject the truth, else an empty interval on the other side."""
+    points, weight = prior_nodes(believed)
+    if power and size.all():
+        logs = power * np.array([DecisionRates(share, size, float(point)).agreement for point in points])
+        weight = weight * np.exp(logs - logs.max())
+    inside = (measure.worst - measure.best) * np.sin(NEAR * np.pi / 2) ** 2
+    values = np.array([truth, measure.best, measure.best + inside, measure.worst - inside, measure.worst])
+    tails = weight @ lower_tail(measure, values, share, size, points[:, None], believed.spread) / weight.sum()
+    p, best, near_best, near_worst, worst = tails.tolist()
+    level = (1 - CONFIDENCE) / 2
+    lines = [measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst)]
+    clean = _all_seen(lines[0], share, size, 0.0) and near_best <= 1 - BEYOND_DOUBT
+    spoilt = _all_seen(lines[1], share, size, 1.0) and near_worst >= BEYOND_DOUBT
+    too_good = p > 1 - min(level, (1 - worst) / 4) and not clean
+    too_bad = p < min(level, best / 4) and not spoilt
+    if min(best, 1 - worst) < IMPOSSIBLE or not (too_good or too_bad):
+        return -np.inf, np.inf
+    below = too_good == (measure.best < measure.worst)
+    return (np.inf, np.inf) if below else (-np.inf, -np.inf)
 
 
 def wilson(errors: int, n: int) -> tuple[float, float]:
-    interval = binomtest(int(errors), int(n)).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)
+    center, half = errors + 1.92, 1.96 * np.sqrt(errors * (n - errors) / n + 0.96)
+    return float(center - half) / (n + 3.84), float(center + half) / (n + 3.84)
 
 
 def mover_of_wilson(errors: Sequence[int], sizes: Sequence[int], factors: Array) -> tuple[float, float]:
@@ -208,11 +266,10 @@ def mover_of_wilson(errors: Sequence[int], sizes: Sequence[int], factors: Array)
     return value - float(down), value + float(up)
 
 
-def simple_rate(metric: str, counts: Sequence[int], n: int, prior: float, rng: np.random.Generator) -> list[float]:
+def simple_rate(metric: str, wrong: Array, n: int, prior: float, rng: np.random.Generator) -> list[float]:
     """The usual interval of the labels alone, with the prior taken as known."""
-    wrong = [n - counts[0], counts[1]]
     if metric in ("recall", "specificity"):
-        low, high = wilson(wrong[metric == "specificity"], n)
+        low, high = wilson(wrong[int(metric == "specificity")], n)
         return [1 - high, 1 - low]
     if metric in ("error", "cost 5 : 1"):
         factors = np.array([prior, 1 - prior]) * (COSTS if metric == "cost 5 : 1" else (1, 1))
@@ -412,6 +469,8 @@ def design_drawer(kind: str) -> Callable[[Cell, np.random.Generator], Found]:
             return truth, np.where(truth ^ wrong, 1.0, -1.0)
 
         (truth, score), (_, of_u) = rows(n, inclusion), rows(u, prior)
+        while truth.all() or not truth.any():  # the risk needs labels of both classes
+            truth, score = rows(n, inclusion)
         y = np.append(truth.astype(float), np.full(len(of_u), np.nan))
         score = np.append(score, of_u)
         weight = np.append(np.where(truth, 0.2, 1.0), np.ones(len(of_u))) if kind == "weights" else np.ones(len(y))
@@ -422,6 +481,49 @@ def design_drawer(kind: str) -> Callable[[Cell, np.random.Generator], Found]:
         value = float(share @ wrong)
         half = 1.96 * float(np.sqrt(share**2 @ (wrong - value) ** 2))
         return [found.low, found.high, cell["error"], value - half, value + half]
+
+    return draw
+
+
+def draw_rows(n_labels: tuple[int, int], cell: Cell, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Features and labels: five columns, of which the first separates the classes, or the first two (exponential)."""
+    y = np.concatenate([np.ones(n_labels[0]), np.zeros(n_labels[1]), rng.random(cell["unlabeled"]) < cell["prior"]])
+    return features(y, cell["shape"], rng), np.where(np.arange(len(y)) < sum(n_labels), y, np.nan)
+
+
+def features(y: Array, shape: str, rng: np.random.Generator) -> Array:
+    if shape == "exponential":
+        return rng.exponential(size=(len(y), 5)) * (1 + 2 * np.outer(y, [1, 1, 0, 0, 0]))
+    X = rng.normal(size=(len(y), 5)) * (1 + y[:, None] * (shape == "wide"))
+    X[:, 0] += 0.8 * (2 * y - 1)
+    return X
+
+
+def prior_drawer(sampling: str) -> Callable[[Cell, np.random.Generator], Found]:
+    def draw(cell: Cell, rng: np.random.Generator) -> Found:
+        n, hits = cell["labels"], cell["labels"] // 2
+        while sampling == "random":
+            hits = int(rng.binomial(n, cell["prior"]))
+            if 0 < hits < n:
+                break
+        X, y = draw_rows((hits, n - hits), cell, rng)
+        found = estimate_prior(X, y, sampling=sampling, confidence=CONFIDENCE, random_state=0)
+        ends = [1 - end for end in wilson(n - hits, n)[::-1]] if sampling == "random" else [np.nan, np.nan]
+        return [found.low, found.high, cell["prior"], *ends]
+
+    return draw
+
+
+def fit_drawer(learner: Callable[[float], Any]) -> Callable[[Cell, np.random.Generator], Found]:
+    """`risk_` of a fit with a known prior, against the error on 40,000 new rows."""
+
+    def draw(cell: Cell, rng: np.random.Generator) -> Found:
+        n, prior = cell["labels"] // 2, cell["prior"]
+        X, y = draw_rows((n, n), cell, rng)
+        model = learner(prior).fit(X, y)
+        fresh = (rng.random(40_000) < prior).astype(float)
+        truth = float(np.mean(model.predict(features(fresh, cell["shape"], rng)) != fresh))
+        return [model.risk_.low, model.risk_.high, truth, np.nan, np.nan]
 
     return draw
 
@@ -444,11 +546,18 @@ SUBJECTS: dict[str, Subject] = {
     "ROC curve": Subject(SCORE_FACTORS, 40, score_drawer("ROC curve"), "", None, 4),
     "precision-recall curve": Subject(SCORE_FACTORS, 40, score_drawer("precision-recall curve"), "", None, 4),
     "reliability curve": Subject(SCORE_FACTORS, 40, score_drawer("reliability curve"), ""),
-    "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z"),
+    "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z", None, 2),
     **{
-        f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple)
+        f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple, None, 2)
         for name, simple in {"error": "MOVER of Wilson's", "recall": "Wilson's", "precision": ""}.items()
     },
+    **{
+        f"prior, labels {name}": Subject(PRIOR_FACTORS, 12, prior_drawer(sampling), simple, None, 4)
+        for name, sampling, simple in (("by class", "by_class", ""), ("at random", "random", "Wilson's"))
+    },
+    "risk_, PriorAdjusted": Subject(
+        FIT_FACTORS, 12, fit_drawer(lambda prior: PriorAdjusted(LogisticRegression(), prior=prior)), "", None, 4
+    ),
     "squared loss": Subject(LOSS_FACTORS, 36, draw_squared_loss, "z"),
     "error, weights": Subject(DESIGN_FACTORS, 12, design_drawer("weights"), "z"),
     "error, groups": Subject(DESIGN_FACTORS, 12, design_drawer("groups"), "z, rows independent"),
@@ -498,13 +607,80 @@ def judge(metric: str, cell: Cell, n_draws: int) -> dict:
         warnings.simplefilter("ignore")
         found = np.array([subject.draw(cell, rng) for _ in range(n_draws)], dtype=float)
     low, high, truth, simple_low, simple_high = found.T
+    with np.errstate(invalid="ignore"):
+        wide = high - low
     missed = [float(np.mean(low > truth)), float(np.mean(high < truth))]
     return {
         "cover": round(1 - sum(missed), 4),
         "truth_below": missed[0],
         "truth_above": missed[1],
-        "width": float(np.mean(high - low)),
+        "width": float(np.mean(wide[np.isfinite(wide)])),
         "simple_cover": float(np.mean((simple_low <= truth) & (truth <= simple_high))) if subject.simple else np.nan,
         "simple_width": float(np.mean(simple_high - simple_low)),
         "draws": n_draws,
     }
+
+
+def is_below(row: dict) -> bool:
+    """Whether the cover lies below 91 % by more than two standard errors."""
+    cover = row["cover"]
+    return bool(cover + 2 * np.sqrt(cover * (1 - cover) / row["draws"]) < 0.91)
+
+
+def page(rows: list[dict]) -> Iterator[str]:
+    n_cells = sum(len(subject.cells()) for subject in SUBJECTS.values())
+    yield "# Cover and width of the intervals of `pnulearn.metrics` on simulated rows\n"
+    yield "    python benchmarks/intervals.py results/rows/intervals.jsonl --seconds 600 --page results/intervals.md\n"
+    yield f"{len(rows)} of the {n_cells} cells of the design in that file. {INTRODUCTION}"
+    names = [name for name in SUBJECTS if any(row["metric"] == name for row in rows)]
+    yield from table(rows, "metric", names)
+    for metric in names:
+        yield f"\n## {metric}\n"
+        if SUBJECTS[metric].simple:
+            yield f"Simple: {SUBJECTS[metric].simple}.\n"
+        some = [{**row, **row["cell"]} for row in rows if row["metric"] == metric]
+        for name, levels in SUBJECTS[metric].factors.items():
+            yield from table(some, name, levels)
+            yield ""
+    low = sorted((row for row in rows if row["cover"] < 0.91), key=lambda row: row["cover"])
+    yield f"\n## Cells below 91 %: {len(low)} of {len(rows)}, by two standard errors: {sum(map(is_below, rows))}\n"
+    if low:
+        yield "| metric | cell | cover | truth below | truth above | draws |"
+        yield "|---|---|---|---|---|---|"
+    for row in low:
+        facts = ", ".join(
+            f"{name} {level if isinstance(level, str) else f'{level:g}'}" for name, level in row["cell"].items()
+        )
+        numbers = f"{row['truth_below']:.3f} | {row['truth_above']:.3f} | {row['draws']}"
+        yield f"| {row['metric']} | {facts} | {bold(row['cover'])} | {numbers} |"
+
+
+def table(rows: list[dict], name: str, levels: Sequence[Any]) -> Iterator[str]:
+    yield f"| {name} | cells | mean cover | lowest | below | mean width | simple: mean cover | lowest | mean width |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for level in levels:
+        some = [row for row in rows if row[name] == level]
+        if not some:
+            continue
+        cover, width, other, other_width = (
+            np.array([row[key] for row in some], dtype=float)
+            for key in ("cover", "width", "simple_cover", "simple_width")
+        )
+        simple = "| | | |"
+        if not np.isnan(other).all():
+            simple = f"| {bold(float(other.mean()))} | {bold(float(other.min()))} | {np.nanmean(other_width):.3f} |"
+        below = sum(map(is_below, some))
+        own = f"{bold(float(cover.mean()))} | {bold(float(cover.min()))} | {below} | {width.mean():.3f}"
+        yield f"| {shown(level)} | {len(some)} | {own} {simple}"
+
+
+def shown(level: Any) -> str:
+    return level if isinstance(level, str) else f"{level:g}"
+
+
+def bold(cover: float) -> str:
+    return f"**{cover:.3f}**" if cover < 0.9 else f"{cover:.3f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,9 @@
 """Run the code of the documentation: ```python blocks of a page in one namespace, ```sh blocks in the same folder.
 
 What the blocks print goes to docs/_build/outputs.json, from where the site shows it below each block. A ```text block
-right below one of them must be what it prints, and all numbers of a paragraph with the comment <!-- numbers: printed -->
-must be among those that the page prints, with <!-- numbers: results/NAME.md --> those of that page. A page with the
-comment <!-- needs: PACKAGE --> is left out, with a word, where that package is not installed.
+right below one of them must be what it prints. All numbers of a paragraph with <!-- numbers: printed --> must be among
+those that the page prints, with <!-- numbers: results/NAME.md --> among those of that page. A page with the comment
+<!-- needs: PACKAGE --> is left out, with a word, where that package is not installed.
 
 python docs/run_blocks.py [PAGE ...]
 """

@@ -49,6 +49,16 @@ def test_comparisons_draw_what_they_say(comparison):
     assert len(set(labeled) | set(unlabeled) | set(test)) == len(labeled) + len(unlabeled) + len(test)
 
 
+@pytest.mark.parametrize("comparison", _demo.COMPARISONS, ids=lambda comparison: comparison.positive)
+def test_comparisons_say_which_labels_and_what_no_model_errs_on(comparison, monkeypatch, capsys):
+    monkeypatch.setattr(_demo.Comparison, "errors", lambda self, seed: (0.5, 0.3, 0.2))
+    comparison.show()
+    words = capsys.readouterr().out
+    assert f"{comparison.n_positive} labels '{comparison.positive}', {comparison.n_negative} '" in words
+    assert "class ratio differs from the population's on purpose" in words
+    assert f"always answering '{comparison.negative}' errs on {100 * comparison.prior:.0f} %" in words
+
+
 @pytest.mark.thorough
 def test_the_demo_ends_with_a_report_to_open(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -33,6 +33,13 @@ def test_the_conda_recipe_requires_what_the_wheel_requires():
     assert recipe["build"]["python"]["entry_points"] == [f"{command} = {target}"]
 
 
+def test_one_extra_has_all_that_an_analyst_needs():
+    extras = PROJECT["project"]["optional-dependencies"]
+    parts = re.fullmatch(r"pnulearn\[(.*)\]", *extras["analyst"])[1].split(",")
+    assert {"cli", "report", "excel", "label"} <= set(parts) <= set(extras)
+    assert "pip install '.[analyst]'" in (ROOT / "README.md").read_text(encoding="utf-8").partition("## ")[0]
+
+
 def test_read_the_docs_builds_what_make_docs_builds():
     settings = read(".readthedocs.yaml")
     assert (ROOT / settings["sphinx"]["configuration"]).exists()

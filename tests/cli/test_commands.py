@@ -354,11 +354,23 @@ def test_evaluate_and_compare_speak_in_percent_and_of_one_prior(customers, fitte
     told = answer(capsys, "evaluate", *judge)[1]
     headline, _, table = told.partition("\n")
     assert f"errs on about {100 * facts['error_rate']:.1f} % of the rows" in headline
-    for value in (f"{100 * facts['error_rate']:.1f} %", f"{100 * facts['interval'][1]:.1f} %", f"{100 * fit_prior:.0f} %"):
+    for value in (
+        f"{100 * facts['error_rate']:.1f} %",
+        f"{100 * facts['interval'][1]:.1f} %",
+        f"{100 * fit_prior:.0f} %",
+    ):
         assert value in table
     compared = answer(capsys, "compare", *judge, "-s", "income", "--threshold", "40")[1]
     assert compared.count(" points") >= 5
     assert f"{facts['error_rate']:.4g}" not in told
+
+
+def test_evaluate_reads_files_as_fit_does(customers, fitted, capsys, tmp_path):
+    names, *lines = customers.read_text(encoding="utf-8").splitlines()
+    (tmp_path / "two.csv").write_text("\n".join([names, ",,,,", *lines]), encoding="utf-8")
+    judge = ("-l", "bought", "-m", fitted[1], "--prior", "0.3")
+    found = as_json(capsys, "evaluate", tmp_path / "two.csv", *judge, "--header-rows", "2", "--decimal", ".")
+    assert found["interval"] == as_json(capsys, "evaluate", customers, *judge)["interval"]
 
 
 def test_evaluate_and_compare_draw_labels_as_the_fit_did_and_say_so(customers, capsys, tmp_path):

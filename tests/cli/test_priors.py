@@ -135,3 +135,19 @@ def test_a_prior_in_doubt_is_doubted_by_fit_and_info(capsys, customers, tmp_path
     assert messages.count("warning: --prior 0.9 was given, but") == 1
     assert "--prior 0.9 was given, but" in answer(capsys, "info", model).out
     assert "0.9 was given" in as_json(capsys, "info", model)["prior_doubt"]
+
+
+def test_scores_beside_nothing_but_numbers_of_rows_give_the_prior(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    share = rng.random(300)
+    labels = np.where(rng.random(300) < share, "yes", "no").astype(object)
+    labels[60:] = ""
+    lines = [f"{i},{s:.3f},{rng.random():.3f},{y}" for i, (s, y) in enumerate(zip(share, labels, strict=True))]
+    (tmp_path / "s.csv").write_text("\n".join(["id,score,other,y", *lines]), encoding="utf-8")
+    for columns, command in (
+        (["-s", "score", "--drop", "other"], "evaluate"),
+        (["-s", "score", "-s", "other"], "compare"),
+    ):
+        said = answer(capsys, command, tmp_path / "s.csv", "-l", "y", *columns)
+        assert "estimated from the scores, because there is no other column" in said.err
+        assert 0 < as_json(capsys, command, tmp_path / "s.csv", "-l", "y", *columns)["prior"] < 1

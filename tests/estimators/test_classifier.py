@@ -65,6 +65,20 @@ def test_weights_equal_repeated_rows_in_any_order(gaussians, kernel, sampling, n
     assert_allclose(weighted, repeated, atol=1e-7)
 
 
+def test_design_weights_that_count_the_prior_have_no_unit(gaussians):
+    """Of rows drawn at random: all weights times 100 change neither the prior nor its interval."""
+    X, y = gaussians(30, 30, 100)
+    weight = np.where(y == 1, 0.2, 1.0)
+    one, other = (
+        PNUClassifier(kernel="linear", sampling="random", random_state=0).fit(X, y, sample_weight=factor * weight)
+        for factor in (1, 100)
+    )
+    found, expected = other.prior_estimate_, one.prior_estimate_
+    assert_allclose([found.value, found.low, found.high], [expected.value, expected.low, expected.high])
+    plain = PNUClassifier(kernel="linear", sampling="random", random_state=0).fit(X, y).prior_estimate_
+    assert found.value < plain.value - 0.1
+
+
 def test_sparse_input_gives_the_same_answer(gaussians):
     X, y = gaussians()
     X = np.where(np.abs(X) < 0.5, 0.0, X)

@@ -264,7 +264,7 @@ def test_a_class_with_one_label_gives_a_risk_with_a_wide_interval():
         assert model.risk_.high - model.risk_.low > 0.25
         assert np.isfinite(model.predict_proba(X)).all()
         held += model.risk_.low < np.mean((model.predict(X) != truth)[42:]) < model.risk_.high
-    assert held >= 6  # of 8
+    assert held >= 7  # of 8; 57 of 60 with seeds from 0 on
     y[np.flatnonzero(y == 0)[1:]] = np.nan
     assert PriorAdjusted(LogisticRegression(), 0.2, random_state=0).fit(X, y).risk_ is None  # no class can be held out
 

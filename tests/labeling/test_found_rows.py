@@ -255,4 +255,12 @@ def test_another_table_is_refused(path):
         resumed(path)
     table = read_table(path)
     with pytest.raises(JournalError, match="belongs to other rows: its label is 'bought'"):
-        find_rows(table, "sold", journal_of(path), [False] * table.n_rows)
+        find_rows(table, "sold", ["no", "yes"], journal_of(path), [False] * table.n_rows)
+
+
+def test_a_journal_of_other_classes_is_refused_by_an_export_too(path):
+    frame, truth = customers()
+    start(path, frame, truth)
+    task = read_task(read_table(path), "bought", classes=["no", "perhaps", "yes"])
+    with pytest.raises(JournalError, match="its classes is"):
+        restore(task, journal_of(path))

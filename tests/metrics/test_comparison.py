@@ -103,7 +103,15 @@ def test_a_real_model_beats_a_constant_one(gaussians):
     X_new, y_new = gaussians(60, 60, 300, seed=1)
     assert compare(good, bad, X_new, y_new, 0.4).verdict == "first"
     assert compare(bad, good, X_new, y_new, 0.4).verdict == "second"
-    assert "points higher with it than without" in compare(bad, good, X_new, y_new, 0.4).sentence("with it", "without")
+    found = compare(bad, good, X_new, y_new, 0.4)
+    assert "points higher with it than without" in found.sentence("with it", "without")
+    assert f"95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} points" in found.sentence(
+        "with it", "without"
+    )
+    turned = compare(good, bad, X_new, y_new, 0.4)
+    assert f"interval {-100 * turned.high:.1f} to {-100 * turned.low:.1f} points" in turned.sentence(
+        "with it", "without"
+    )
 
 
 @pytest.mark.parametrize("words", [{1.0: "yes", 0.0: "no"}, {1.0: "1", 0.0: "0"}, {1.0: 2, 0.0: 1}])

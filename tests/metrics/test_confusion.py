@@ -60,3 +60,28 @@ def test_two_classes_agree_with_the_other_metrics():
 def test_labels_that_y_does_not_have_are_refused():
     with pytest.raises(ValueError, match="y_pred holds 'd'"):
         pnu_confusion(["a", "b", "c"], ["a", "b", "d"], prior={"a": 0.4, "b": 0.3, "c": 0.3})
+
+
+@pytest.mark.parametrize(("n_labels", "error"), [(10, 0.1), (10, 0.005)])
+def test_few_labels_do_not_make_the_error_look_small(n_labels, error):
+    """Covariances of the observed counts pulled rates towards classes without errors: 2.4 points with ten labels."""
+    rng, found = np.random.default_rng(3), []
+    rates = np.array([np.roll([1 - error, 2 * error / 3, error / 3], k) for k in range(3)])
+    for _ in range(80):
+        y = np.append(np.repeat([0.0, 1.0, 2.0], n_labels), np.full(300, np.nan))
+        truth = np.append(np.repeat([0, 1, 2], n_labels), rng.choice(3, 300, p=SHARES))
+        called = (rng.random(len(truth))[:, None] > rates.cumsum(axis=1)[truth]).sum(axis=1)
+        found.append(pnu_confusion(y, called.astype(float), prior=PRIOR).error)
+    assert np.mean([one.low <= error <= one.high for one in found]) > 0.92
+    assert abs(np.mean([one.value for one in found]) - error) < 0.015
+
+
+def test_the_estimate_is_that_of_maximum_likelihood():
+    """By EM: every unlabelled row is shared between the classes in proportion to their rates."""
+    y, called = draw(np.random.default_rng(4), 60, 900)
+    table = np.array([np.bincount(called[part].astype(int), minlength=3) for part in (y == 0, y == 1, y == 2, y != y)])
+    rates = table[:-1] + 1.0
+    for _ in range(500):
+        rates = table[:-1] + SHARES[:, None] * rates * (table[-1] / (SHARES @ rates))
+        rates = rates / rates.sum(axis=1, keepdims=True)
+    assert_allclose(pnu_confusion(y, called, prior=PRIOR).matrix, SHARES[:, None] * rates, atol=0.004)

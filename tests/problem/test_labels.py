@@ -85,6 +85,7 @@ def test_a_lone_class_implies_the_other(y, pos_label, classes, code):
         ([np.inf, 1.0], {}, "infinity"),
         ([None, None], {}, "no labelled row"),
         (["a", 1, None], {}, "mixes strings"),
+        (["a", "", "b"], {}, r"contains '' \(empty text\), which is no class"),
         ([0, 1], {"pos_label": 2}, "not among the labels"),
         ([0, 1, 2], {"pos_label": 2}, "two classes"),
         ([0, 1], {"pos_label": 1, "unlabeled": 1}, "must differ"),

@@ -32,6 +32,10 @@ def test_the_page_has_every_section_and_escapes_labels(scores, tmp_path):
     for words in ("labels alone", "with unlabelled rows", "Precision", "AUC", "ROC curve", "Are probabilities right?"):
         assert words in text
     assert text.count("<svg") == 3
+    for words in ("false positive rate", "predicted probability", "share of positives"):  # names of axes
+        assert words in text
+    assert "fill: #ffffff" not in text  # the page may be dark
+    assert text.count("AUC") == 1
     assert "<b>no" not in text
     assert "&lt;b&gt;no" in text
 

@@ -116,6 +116,8 @@ def test_a_model_in_python(rows):
     found = model.evaluate(rows, "label", by="day:month")
     assert list(found.groups.groups) == list(DAYS)
     assert found.group_rows()[0]["day"] == "all rows"
+    whole = found.groups.whole  # with the prior of the fit and of these labels, as without groups
+    assert [whole.value, whole.low, whole.high] == [found.error.value, found.error.low, found.error.high]
     assert "<h2>Error rate by day</h2>" in render_evaluation(found)
     assert [row["rows"] for row in found.group_rows()] == ["1,500", "500", "500", "500"]
     assert model.evaluate(rows, "label").group_rows() == []

@@ -289,9 +289,9 @@ def _merged(sheet):
     "change, words",
     [
         (lambda sheet: None, []),
-        (_errors, ["Column 'size' of t.xlsx holds 2 error cells such as #DIV/0!"]),
-        (_formulas, ["Column 'size' of t.xlsx holds 1 formulas without a stored value"]),
-        (_hidden, ["t.xlsx has 1 hidden rows"]),
+        (_errors, ["Column 'size' of t.xlsx holds error cells such as #DIV/0! (2 in all)"]),
+        (_formulas, ["Column 'size' of t.xlsx holds formulas without a stored value (1 in all)"]),
+        (_hidden, ["t.xlsx has hidden rows (1 in all)"]),
         (_merged, ["'label' of t.xlsx has merged cells: 3 of them", "'size' of t.xlsx has merged cells: 1 of them"]),
     ],
 )

@@ -46,6 +46,9 @@ def test_a_model_that_calls_hardly_anything_positive_says_so_first():
     assert "but about 20 % are expected" in found.headline
     assert "Label more rows (now 80)" in found.advice
     assert found.concerns[0].grave
+    unsure = verdict_of(table_of(gap=0.2, share=0.2), prior=PriorEstimate.of_range(0.1, 0.4))
+    assert "but 10 % to 40 % are expected" in unsure.headline  # a wide range, not its middle
+    assert "would narrow it to a range of about" in unsure.advice
 
 
 @pytest.mark.parametrize(("errors", "grave"), [(0.5, True), (0.42, False), (0.1, None)])
@@ -140,6 +143,14 @@ def test_the_headline_has_the_ranges_of_the_prior_and_of_the_yardstick():
     known = judged(GOOD, PriorEstimate.known(0.4))
     assert known.headline.endswith("always answering 'no' errs on 40 %.")
     assert "of all rows are" not in known.headline
+
+
+def test_the_yardstick_stands_once_in_a_headline():
+    for decisions in ([[30, 20], [15, 35], [550, 450]], [[33, 17], [15, 35], [600, 400]], GOOD):
+        found = judged(decisions, PriorEstimate.known(0.35))
+        assert (
+            found.headline.count("which errs on 35 %") + found.headline.count("always answering 'no' errs on 35 %") == 1
+        )
 
 
 def test_an_interval_that_says_nothing_is_not_known():

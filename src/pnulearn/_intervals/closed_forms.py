@@ -166,6 +166,53 @@ def skewed_t_distances(
     return stderr * (t - shift), stderr * (t + shift)
 
 
+def widen_for_unseen(
+    distances: tuple[float, float],
+    values: AnyArray,
+    share: AnyArray,
+    n: float,
+    unseen: tuple[AnyArray, AnyArray],
+    confidence: float,
+) -> tuple[float, float]:
+    """Distances of the interval of a mean, widened for rare values that the sample may lack.
+
+    Parameters
+    ----------
+    distances : (float, float)
+        Distances of the interval without such values.
+    values, share, n : array (rows,), array (rows,), float
+        Values that are averaged, their weights, which sum to one, and the effective number of rows.
+    unseen : (array, array)
+        Rare values that are possible, and how plausible they are relative to one another.
+    confidence : float
+        Confidence level of the interval.
+
+    Notes
+    -----
+    One row with these values is added. If that moves the mean up, the upper end is at least that of Student's interval
+    of the enlarged sample; if down, the lower end. For a proportion without errors this is nearly the interval of
+    Agresti and Coull. With many rows it changes nothing.
+
+    References
+    ----------
+    Agresti and Coull (1998), Approximate is better than "exact" for interval estimation of binomial proportions. The
+    American Statistician 52.
+
+    Examples
+    --------
+    >>> down, up = widen_for_unseen((0.0, 0.0), np.zeros(10), np.full(10, 0.1), 10, (np.ones(1), np.ones(1)), 0.95)
+    >>> down, round(up, 3)
+    (0.0, 0.293)
+    """
+    extra, plausible = unseen
+    rows, enlarged = np.append(values, extra), np.append(n * share, plausible / plausible.sum()) / (n + 1)
+    mean = float(enlarged @ rows)
+    shift, variance = mean - float(share @ values), float(enlarged @ (rows - mean) ** 2)
+    end = abs(shift) + t_half_width(float(np.sqrt(variance / n)), n, confidence)
+    down, up = distances
+    return (down, max(up, end)) if shift > 0 else (max(down, end), up)
+
+
 def mover(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """MOVER (method of variance estimates recovery): the interval of a sum of independent parts, as distances.
 

@@ -16,6 +16,7 @@ from pnulearn._intervals.closed_forms import ClassPrior, tail_levels
 SEED = 0
 JEFFREYS = 0.5  # pseudo-counts of Jeffreys' prior
 N_PRIORS = 25  # quantiles that represent an uncertain class prior
+ROUNDS = 10  # of iteratively reweighted least squares
 N_SCORE_DRAWS, N_CONFUSION_DRAWS, N_DECISION_DRAWS = 1000, 2000, 4000
 MOST_THRESHOLDS = 200
 # The estimated best threshold is selected among many (winner's curse), so others are excluded only at a stricter level
@@ -246,16 +247,16 @@ def draw_bins(
 ) -> FloatArray:
     """Posterior draws of the share of positives among rows between two edges, (1 + draws, bins).
 
-    As `draw_scores`, with one pseudo-observation per class, spread over the bins like U.
+    As `draw_scores`, with Jeffreys' prior, half a row of either class in every bin. The estimate has one
+    pseudo-observation per class, spread over the bins like U; draws with that little are too narrow.
     """
     counts = np.array([_count(g, w, edges)[1:-1] for g, w in zip(scores, weights, strict=True)])
     usual = counts[2] if counts[2].any() else counts[0] + counts[1]
     smoothed = counts + np.array([1.0, 1.0, 0.0])[:, None] * usual / usual.sum()
     rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)[:, None]
     masses = []
-    for count in smoothed:
-        drawn = rng.standard_gamma(count, size=(N_SCORE_DRAWS, len(count)))
-        rows = np.vstack([count, drawn])
+    for count, seen, added in zip(smoothed, counts, (JEFFREYS, JEFFREYS, 0.0), strict=True):
+        rows = np.vstack([count, rng.standard_gamma(seen + added, size=(N_SCORE_DRAWS, len(count)))])
         masses.append(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
     if not counts[0].any():
         masses[0] = np.clip((masses[2] - (1 - theta) * masses[1]) / theta, 0, None)
@@ -345,18 +346,39 @@ def draw_confusion(table: FloatArray, prior: ClassPrior) -> FloatArray:
 
     Notes
     -----
-    Predictions within each class have Dirichlet posteriors in which every recall has Jeffreys' prior. The shares u of
-    predictions on U estimate Σ shares_k rates_k: with covariances S_k of the rates and S_U of u, rates move by shares_k
-    S_k (Σ shares_j² S_j + S_U)⁻¹ (u − Σ shares_j rates_j), generalised least squares. Assumes independent rows.
+    The estimate is that of maximum likelihood, by iteratively reweighted least squares. In every draw, predictions
+    within each class are Dirichlet with one row more: by the toss of a coin a right prediction in every class, or a
+    wrong one in every class. So a recall has the two Beta distributions of Clopper and Pearson's ends, and a model
+    that never errs on labelled rows may have no errors. The shares u of predictions on U estimate Σ shares_k rates_k:
+    with covariances S_k of the draw's own rates and S_U of u, rates move by shares_k S_k (Σ shares_j² S_j + S_U)⁻¹
+    (u − Σ shares_j rates_j), generalised least squares. Covariances of the counts instead would be smallest where
+    errors are few by chance. Assumes independent rows.
     """
     rng = np.random.default_rng(SEED)
     shares = _draw_shares(prior, N_CONFUSION_DRAWS, rng)
-    counts = table[:-1] + _start(table.shape[1])
-    seen = table[:-1] / table[:-1].sum(axis=1, keepdims=True)
-    rates = np.concatenate([seen[None], _draw_rates(counts, N_CONFUSION_DRAWS, rng)])
-    if table[-1].any():
-        rates = _agree_with_unlabeled(rates, counts, table[-1], shares, rng)
-    return shares[:, :, None] * rates
+    labeled, unlabeled = table[:-1], table[-1]
+    rates = _draw_rates(labeled, N_CONFUSION_DRAWS, rng)
+    if unlabeled.any():
+        called = rng.dirichlet(unlabeled + JEFFREYS / len(unlabeled), N_CONFUSION_DRAWS)
+        covariances = _covariance_of_shares(rates) / (labeled.sum(axis=1)[:, None, None] + 1)
+        total = (
+            np.einsum("dk,dkij->dij", shares[1:] ** 2, covariances) + _covariance_of_shares(called) / unlabeled.sum()
+        )
+        rates = _agree_with_unlabeled(rates, covariances, total, called, shares[1:])
+    return shares[:, :, None] * np.concatenate([_fit_rates(table, prior.shares)[None], rates])
+
+
+def _fit_rates(table: FloatArray, shares: FloatArray) -> FloatArray:
+    """Maximum-likelihood rates (classes, classes) of predictions within classes, as `DecisionRates.fit`."""
+    sizes = table.sum(axis=1)
+    seen = rates = table[:-1] / sizes[:-1, None]
+    for _ in range(ROUNDS if sizes[-1] else 0):
+        expected = (sizes[:-1, None] * rates + 1 / len(rates)) / (sizes[:-1, None] + 1)
+        covariances = _covariance_of_shares(expected) / sizes[:-1, None, None]
+        total = np.einsum("k,kij->ij", shares**2, covariances) + _covariance_of_shares(shares @ expected) / sizes[-1]
+        agreed = _agree_with_unlabeled(*(x[None] for x in (seen, covariances, total, table[-1] / sizes[-1], shares)))
+        rates = agreed[0]
+    return rates
 
 
 def draw_decisions(table: AnyArray, prior: ClassPrior) -> tuple[AnyArray, AnyArray]:
@@ -366,17 +388,15 @@ def draw_decisions(table: AnyArray, prior: ClassPrior) -> tuple[AnyArray, AnyArr
     """
     rng = np.random.default_rng(SEED)
     shares = _draw_shares(prior, N_DECISION_DRAWS, rng)[1:].T
-    rates = _draw_rates(table[:-1] + _start(len(shares)), N_DECISION_DRAWS, rng)
-    return shares, rates.transpose(1, 2, 0)
-
-
-def _start(n_classes: int) -> FloatArray:
-    """Pseudo-counts (classes, classes) that give every recall Jeffreys' prior."""
-    return np.where(np.eye(n_classes) > 0, JEFFREYS, JEFFREYS / (n_classes - 1))
+    return shares, _draw_rates(table[:-1], N_DECISION_DRAWS, rng).transpose(1, 2, 0)
 
 
 def _draw_rates(counts: FloatArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    return np.stack([rng.dirichlet(row, n_draws) for row in counts], axis=1)
+    """Rates of predictions within classes, (draws, classes, classes), with one row that is right or wrong by a toss."""
+    right = np.eye(len(counts))
+    toss = rng.random(n_draws)[:, None, None] < 0.5
+    drawn = rng.standard_gamma(counts + np.where(toss, right, (1 - right) / (len(counts) - 1)))
+    return drawn / np.maximum(drawn.sum(axis=2, keepdims=True), 1e-300)
 
 
 def _draw_shares(prior: ClassPrior, n_draws: int, rng: np.random.Generator) -> FloatArray:
@@ -391,20 +411,15 @@ def _draw_shares(prior: ClassPrior, n_draws: int, rng: np.random.Generator) -> F
 
 
 def _agree_with_unlabeled(
-    rates: FloatArray, counts: FloatArray, unlabeled: FloatArray, shares: FloatArray, rng: np.random.Generator
+    rates: FloatArray, covariances: FloatArray, total: FloatArray, called: FloatArray, shares: FloatArray
 ) -> FloatArray:
-    n_classes = len(unlabeled)
-    start = JEFFREYS / n_classes
-    covariances = np.array([_multinomial_covariance(row) for row in counts])
-    called = np.vstack([unlabeled / unlabeled.sum(), rng.dirichlet(unlabeled + start, N_CONFUSION_DRAWS)])
+    """Rates (draws, classes, classes) moved so that Σ shares_k rates_k is nearer to the shares called on U."""
     gap = called - np.einsum("dk,dkj->dj", shares, rates)
-    total = np.einsum("dk,kij->dij", shares**2, covariances) + _multinomial_covariance(unlabeled + start)
-    move = np.einsum("kij,djl,dl->dki", covariances, np.linalg.pinv(total, rcond=1e-9, hermitian=True), gap)
+    move = np.einsum("dkij,djl,dl->dki", covariances, np.linalg.pinv(total, rcond=1e-9, hermitian=True), gap)
     rates = np.clip(rates + shares[:, :, None] * move, 0, None)
     return rates / np.maximum(rates.sum(axis=2, keepdims=True), 1e-300)
 
 
-def _multinomial_covariance(count: FloatArray) -> FloatArray:
-    """Covariance of multinomial shares."""
-    share = count / count.sum()
-    return (np.diag(share) - np.outer(share, share)) / count.sum()
+def _covariance_of_shares(share: FloatArray) -> FloatArray:
+    """Covariance (..., classes, classes) of one multinomial row."""
+    return share[..., :, None] * (np.eye(share.shape[-1]) - share[..., None, :])

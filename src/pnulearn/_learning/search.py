@@ -71,6 +71,20 @@ class Problem:
     def n_folds(self) -> int:
         return len(self.splits) if self.held_out is None else 1
 
+    def training(
+        self,
+        table: AnyArray,
+        rows: AnyArray | None = None,
+        moments: Moments | None = None,
+        products: AnyArray | None = None,
+    ) -> Training:
+        """These rows of a table of features, all by default, with the candidates to fit."""
+        rows = np.arange(len(self.samples.codes)) if rows is None else rows
+        codes = self.samples.codes[rows]
+        weight, population = self.samples.weight[rows], population_of(codes, self.samples.sampling)
+        candidates = self.prior, self.mixes, self.alphas, self.basis.intercept
+        return Training(table, codes, weight, population, *candidates, moments, products, rows)
+
 
 @dataclass(frozen=True)
 class ValidatedSplit:
@@ -208,7 +222,7 @@ def _predict_duration(problem: Problem, places: list[_Place], n_jobs: int | None
         return
     place = places[len(places) // 2]
     train = problem.splits[0][0] if problem.splits else np.arange(len(place.reduced.coordinates))
-    training = _training(problem, place.reduced, train)
+    training = problem.training(place.reduced.coordinates, train, products=place.reduced.products)
     some = training.only(np.array([len(problem.mixes) // 2]), np.arange(len(problem.alphas)))
     start = time.perf_counter()
     problem.solve(some)
@@ -228,7 +242,7 @@ def _validate(problem: Problem, place: _Place, fold: int, done: Done | None) -> 
     """Fit the candidates of one bandwidth on one training fold, or on all rows, and tally the held-out rows."""
     reduced = place.reduced
     if problem.held_out is not None:
-        fit = problem.solve(_training(problem, reduced, np.arange(len(reduced.coordinates))))
+        fit = problem.solve(problem.training(reduced.coordinates, products=reduced.products))
         features = _held_out_features(problem, reduced, place.index)
         rows = problem.held_out
         groups = membership(rows.codes, rows.weight, rows.n_classes, rows.population)
@@ -236,7 +250,7 @@ def _validate(problem: Problem, place: _Place, fold: int, done: Done | None) -> 
         judged = ValidatedSplit(tally, None, fit)
     else:
         train, test = problem.splits[fold]
-        fit = problem.solve(_training(problem, reduced, train, place.moments[fold]))
+        fit = problem.solve(problem.training(reduced.coordinates, train, place.moments[fold], reduced.products))
         products = reduced.products_of(test, train)
         tally, scores = _tally(fit, reduced.coordinates[test], problem.groups[test], problem.squash, products)
         judged = ValidatedSplit(_add_pseudo_observations(problem, tally), scores, fit if scores is None else None)
@@ -249,7 +263,7 @@ def _explore_leave_one_out(problem: Problem, index: int, done: Done | None) -> E
     """One bandwidth validated by leave-one-out; results are tallied by fold to weight candidates without a fold."""
     assert problem.leave_out is not None
     reduced = reduce_features(problem.basis.features(problem.prepared, index))
-    scores, final = problem.leave_out(_training(problem, reduced, np.arange(len(reduced.coordinates))))
+    scores, final = problem.leave_out(problem.training(reduced.coordinates, products=reduced.products))
     judged = []
     for _, test in problem.splits:
         own = scores[..., test]
@@ -290,30 +304,12 @@ def _assemble_bandwidth(
             coef, intercept = result.final.average(weight)
         else:
             needed = find_used(weight)
-            training = _training(problem, result.reduced, np.arange(len(Z)))
+            training = problem.training(Z, products=result.reduced.products)
             coef, intercept = problem.solve(training.only(*needed)).average(weight[np.ix_(*needed)])
         scores = np.full((len(coef), len(Z)), np.nan)
         for judged, (_, test) in zip(result.judged, problem.splits, strict=True):
             scores[:, test] = judged.mixed_scores(weight, Z[test])
     return result.reduced.lift(coef), intercept, scores
-
-
-def _training(problem: Problem, reduced: Reduced, rows: AnyArray, moments: Moments | None = None) -> Training:
-    samples = problem.samples
-    codes = samples.codes[rows]
-    return Training(
-        reduced.coordinates,
-        codes,
-        samples.weight[rows],
-        population_of(codes, samples.sampling),
-        problem.prior,
-        problem.mixes,
-        problem.alphas,
-        problem.basis.intercept,
-        moments,
-        reduced.products,
-        rows,
-    )
 
 
 def _fold_moments(problem: Problem, Z: AnyArray) -> list[Moments | None]:

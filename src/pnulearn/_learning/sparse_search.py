@@ -13,8 +13,8 @@ from pnulearn._learning.progress import report_progress
 from pnulearn._learning.search import Model, Problem
 from pnulearn._learning.selection import Tally, membership
 from pnulearn._machine import map_in_threads
-from pnulearn._problem.samples import Samples, population_of
-from pnulearn._solvers.candidates import Training, find_used
+from pnulearn._problem.samples import Samples
+from pnulearn._solvers.candidates import find_used
 from pnulearn._solvers.ridge import RidgeCandidates
 
 ROWS_AT_ONCE = 4096
@@ -45,7 +45,7 @@ class SparseSearch:
         fits, problem = explored[0], self.problem
         if problem.held_out is None:
             needed = find_used(weight[0])
-            final = problem.solve(self._training(np.arange(len(problem.samples.codes))).only(*needed))
+            final = problem.solve(problem.training(problem.samples.X).only(*needed))
             coef, intercept = final.average(weight[0][np.ix_(*needed)])
         else:
             assert fits.candidates[0] is not None
@@ -62,7 +62,7 @@ class SparseSearch:
 
     def _explore_fold(self, fold: int) -> tuple[RidgeCandidates, Tally]:
         train, samples = self._training_rows(fold), self._held_out(fold)[0]
-        fit = self.problem.solve(self._training(train))
+        fit = self.problem.solve(self.problem.training(self.problem.samples.X, train))
         assert isinstance(fit, RidgeCandidates)
         groups = membership(samples.codes, samples.weight, samples.n_classes, samples.population)
         tallies = [
@@ -82,21 +82,6 @@ class SparseSearch:
             return self.problem.held_out, np.arange(len(self.problem.held_out.codes))
         rows = self.problem.splits[fold][1]
         return self.problem.samples.take(rows), rows
-
-    def _training(self, rows: AnyArray) -> Training:
-        problem, samples = self.problem, self.problem.samples
-        codes = samples.codes[rows]
-        return Training(
-            samples.X,
-            codes,
-            samples.weight[rows],
-            population_of(codes, samples.sampling),
-            problem.prior,
-            problem.mixes,
-            problem.alphas,
-            problem.basis.intercept,
-            rows=rows,
-        )
 
     def _scores(self, fits: Fits, weights: Sequence[AnyArray], n_outputs: int) -> AnyArray:
         """Out-of-fold scores (K, n) with the candidate weights of each fold; NaN for rows never held out."""

@@ -149,16 +149,19 @@ def find_oddities(
 
     errors, shown = count(_ERROR)
     for name, number in errors.items():
-        yield Caution(f"Column {name!r} of {source} holds {number} error cells such as {shown}; they count as missing.")
+        yield Caution(
+            f"Column {name!r} of {source} holds error cells such as {shown} ({number} in all); they count as missing."
+        )
     for name, number in count(_NO_VALUE)[0].items():
         yield Caution(
-            f"Column {name!r} of {source} holds {number} formulas without a stored value; they count as missing. Open "
-            "and save the file in a spreadsheet program, which computes them."
+            f"Column {name!r} of {source} holds formulas without a stored value ({number} in all); they count as "
+            "missing. Open and save the file in a spreadsheet program, which computes them."
         )
     hidden = sum(int(row) > first_row for row in _HIDDEN.findall(sheet))
     if hidden:
         yield Caution(
-            f"{source} has {hidden} hidden rows, which are used like all others. Delete them if they should not be."
+            f"{source} has hidden rows ({hidden} in all), which are used like all others. Delete them if they should "
+            "not be."
         )
 
 

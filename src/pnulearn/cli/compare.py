@@ -15,7 +15,7 @@ from pnulearn.tables._options import TableOptions
 def compare(
     file: File,
     label: Label,
-    options: Annotated[TableOptions, "prior", "sampling", *COLUMNS],
+    options: Annotated[TableOptions, "prior", "sampling", "weights", "groups", *COLUMNS],
     model: Annotated[list[Path], typer.Option("--model", "-m", help="A model file.", callback=existing_models)] = [],  # noqa: B006
     score: Annotated[list[str], typer.Option("--score", "-s", help="A column of scores or labels.")] = [],  # noqa: B006
     threshold: Annotated[

@@ -8,14 +8,21 @@ from typing import Annotated
 import typer
 
 from pnulearn.cli.console import remark, show_result
-from pnulearn.cli.options import By, File, Json, Label, Overwrite, existing_models, open_data, refuse_outputs
+from pnulearn.cli.options import (
+    COLUMNS,
+    ORIGINS,
+    By,
+    File,
+    Json,
+    Label,
+    Overwrite,
+    existing_models,
+    open_data,
+    refuse_outputs,
+)
 from pnulearn.tables._options import TableOptions
 
-Options = Annotated[
-    TableOptions,
-    *("prior", "sampling", "at_random", "weights", "pos_label", "unlabeled", "kinds", "drop"),
-    *("missing", "encoding", "delimiter", "header", "stream_above"),
-]
+Options = Annotated[TableOptions, "prior", *ORIGINS, *COLUMNS, "stream_above"]
 
 
 def evaluate(

@@ -62,7 +62,7 @@ COMPLETIONS = {"column": complete_column, "kind": complete_kind}
 # Options of commands that read a table, that look at its columns, and that judge or learn from its labels.
 FILES = ("missing", "encoding", "delimiter", "header", "header_rows", "decimal")
 COLUMNS = ("pos_label", "unlabeled", "kinds", "drop", *FILES)
-ORIGINS = ("sampling", "at_random", "weights")
+ORIGINS = ("sampling", "at_random", "weights", "groups")
 SAMPLING = ("random", "by-class")
 
 

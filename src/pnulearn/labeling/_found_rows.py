@@ -195,7 +195,12 @@ class FoundRows:
 
 
 def find_rows(
-    table: Table, label: str, journal: str | os.PathLike[str], given: Sequence[bool], identifier: str | None = None
+    table: Table,
+    label: str,
+    classes: Sequence[str],
+    journal: str | os.PathLike[str],
+    given: Sequence[bool],
+    identifier: str | None = None,
 ) -> FoundRows:
     """The events of a journal, with the rows that its answers are about as they are numbered in a table now.
 
@@ -205,6 +210,8 @@ def find_rows(
         As it is now.
     label : str
         The column of labels.
+    classes : sequence of str
+        Names of the classes; a journal of others is refused.
     journal : str or Path
         The file, which is only read.
     given : sequence of bool
@@ -213,7 +220,7 @@ def find_rows(
         The column that identifies rows, if cells of rows may have changed.
     """
     path = Path(journal)
-    events = parse_journal(path.read_bytes(), {"label": label}, path.name)
+    events = parse_journal(path.read_bytes(), {"label": label, "classes": list(classes)}, path.name)
     if not events or events[0].get("table") == table.fingerprint:
         return FoundRows(events)
     start, rest = events[0], events[1:]

@@ -103,11 +103,13 @@ class Task:
         identifier : str, optional
             The column that identifies rows, if cells of rows may have changed.
         """
+        if identifier is not None:
+            self.table.refuse_absent(identifier)
         path = Path(journal)
         if self.found is not None or not path.is_file() or not path.stat().st_size:
             return self
         given = [value is not None for value in self.y]
-        found = find_rows(self.table, self.label, path, given, identifier)
+        found = find_rows(self.table, self.label, self.classes, path, given, identifier)
         if not found.events:
             return self
         answered, y = found.earlier, self.y.copy()

@@ -89,10 +89,11 @@ class Comparison:
         second : str
             Description of the second model.
         """
-        gap, margin = -100 * self.difference, 50 * (self.high - self.low)
-        words = f"The error is {abs(gap):.1f} points {'lower' if gap >= 0 else 'higher'} {first} than {second}"
+        sign, direction = (-100, "lower") if self.difference <= 0 else (100, "higher")
+        low, high = sorted((sign * self.low, sign * self.high))
+        words = f"The error is {100 * abs(self.difference):.1f} points {direction} {first} than {second}"
         chance = "chance alone could explain" if self.verdict == "undecided" else "is more than chance explains"
-        return f"{words}, which {chance} ({100 * self.confidence:.0f} % margin {margin:.1f} points)."
+        return f"{words}, which {chance} ({100 * self.confidence:.0f} % interval {low:.1f} to {high:.1f} points)."
 
     def __str__(self) -> str:
         words = {
@@ -267,7 +268,7 @@ def _disagreements(
     weights: Sequence[ArrayLike] | None,
     groups: Sequence[AnyArray] | None,
 ) -> tuple[AnyArray, AnyArray]:
-    """Shares of P, N and U, (2, 3), that one model alone predicts positive, the first or the second, and their sizes."""
+    """Shares of P, N and U that the first model alone predicts positive, or the second, (2, 3), and their sizes."""
     found = []
     for one, other in ((scores, others), (others, scores)):
         alone = [

@@ -41,6 +41,11 @@ from pnulearn.theory import forced_mix
 
 GRID = np.linspace(0, 1, 51)
 N_BINS = 10
+AXES = {  # names of both axes
+    "ROC": ("false positive rate", "recall (true positive rate)"),
+    "precision-recall": ("recall", "precision"),
+    "reliability": ("predicted probability", "share of positives"),
+}
 PSEUDO_ROWS = 1.0  # per class; without them the range contains the best threshold in only half of the samples
 
 
@@ -93,7 +98,7 @@ class Curve:
             ax = plt.figure(layout="constrained").subplots()
         ax.fill_between(self.x, self.low, self.high, alpha=0.2, label=f"{100 * self.confidence:g} % band")
         ax.plot(self.x, self.y, label=self.name)
-        ax.set(xlim=(0, 1), ylim=(0, 1.02))
+        ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=AXES[self.name][0], ylabel=AXES[self.name][1])
         ax.legend()
         return ax
 

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import effective_counts, mixture_z, mover, prior_distances, skewed_t_distances
+from pnulearn._intervals.closed_forms import (
+    ROUNDING,
+    effective_counts,
+    mixture_z,
+    mover,
+    prior_distances,
+    skewed_t_distances,
+    widen_for_unseen,
+)
 from pnulearn._intervals.posterior_grids import error_posterior
 from pnulearn._intervals.score_tests import cost_interval
 from pnulearn._problem.alignment import refuse_misaligned
@@ -297,19 +305,36 @@ def choose_mix(
 def estimate_linear_risk(risk: Risk, samples: Sequence[LossSample], mix: float, confidence: float) -> RiskEstimate:
     """Value, standard error and interval of a linear combination of the mean losses of three samples.
 
-    Each sample has a skewness-corrected t interval; MOVER combines them.
+    Each sample has a skewness-corrected t interval, those of P and N widened for an error that the sample may lack;
+    MOVER combines them.
     """
     _refuse_empty(risk, samples)
     value = float(sum(class_parts(risk, samples)))
     covariances = observed_covariances(samples)
     parts = []
-    for weights, sample, covariance in zip(risk.table, samples, covariances, strict=True):
+    for weights, sample, covariance, own in zip(risk.table, samples, covariances, (0, 1, None), strict=True):
         if weights.any():
-            stderr = float(np.sqrt(weights @ covariance @ weights))
-            parts.append(skewed_t_distances(sample.losses @ weights, sample.share, sample.size, stderr, confidence))
+            stderr, losses = float(np.sqrt(weights @ covariance @ weights)), sample.losses @ weights
+            distances = skewed_t_distances(losses, sample.share, sample.size, stderr, confidence)
+            if own is not None:
+                wrong, plausible = _wrong_rows(sample, own)
+                unseen = (wrong @ weights, plausible)
+                distances = widen_for_unseen(distances, losses, sample.share, sample.size, unseen, confidence)
+            parts.append(distances)
     down, up = mover(parts)
     stderr = float(np.sqrt(risk_variance(risk, covariances)))
     return RiskEstimate(value, stderr, value - down, value + up, mix, confidence=confidence)
+
+
+def _wrong_rows(sample: LossSample, own: int) -> tuple[AnyArray, AnyArray]:
+    """The losses of a class's rows if all of them were errors, and how plausible that is of each by its own score.
+
+    An error is the more plausible, the less the loss would rise: rows near the boundary.
+    """
+    right, wrong = np.sort(sample.losses[:, :2], axis=1).T
+    losses = np.column_stack([wrong, right] if own == 0 else [right, wrong])
+    least = ROUNDING * float(wrong.max()) + np.finfo(float).tiny
+    return losses, sample.share * (right + least) / (wrong + least)
 
 
 def used_samples(samples: Sequence[LossSample], mix: float) -> list[LossSample]:

@@ -336,6 +336,8 @@ def resolve_prior(
     evidence = [] if is_method else [read_prior(prior, classes)]
     if random_counts is not None and random_counts.any() and sample is None:
         evidence.append(PriorEstimate.of_counts(random_counts))
+    if random_counts is not None and weight is not None:  # design weights: their unit means nothing
+        weight = weight / weight[weight > 0].mean()
     method = prior_estimator(prior if is_method else None, random_state=random_state)
     method.refuse_impossible()
     if not evidence:

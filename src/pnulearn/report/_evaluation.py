@@ -16,6 +16,7 @@ from pnulearn.metrics._estimate import Estimate
 from pnulearn.metrics._rates import pnu_f1, pnu_precision, pnu_recall, pnu_specificity
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.metrics._suspects import suspicious_rows
+from pnulearn.report._render import render_page
 from pnulearn.tables._evaluation import Evaluation
 
 METRICS = {
@@ -46,29 +47,24 @@ def write_evaluation(judged: Evaluation, path: str | Path, *, overwrite: bool = 
 
 def render_evaluation(evaluation: Evaluation) -> str:
     """The page as text. All values are escaped by the template."""
+    curves = _curves(evaluation)
     with import_extra("report", "A report"):
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-
         from pnulearn.report._figures import as_svg, group_picture
 
-        curves = _curves(evaluation)
-        figures = {name: Markup(as_svg(name, curve.plot, (4.2, 3.4), title)) for name, (title, curve) in curves.items()}
-    environment = Environment(
-        loader=PackageLoader("pnulearn.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    environment.filters["percent"] = lambda value: f"{100 * value:.1f} %"
-    return environment.get_template("evaluation.html").render(
+        figures = {name: as_svg(name, curve.plot, (4.2, 3.4), title) for name, (title, curve) in curves.items()}
+        if evaluation.groups is not None:
+            figures["groups"] = group_picture(evaluation.groups, "error rate, in percent", 100.0)
+    return render_page(
+        "evaluation.html",
+        figures,
+        {"percent": lambda value: f"{100 * value:.1f} %"},
         evaluation=evaluation,
         ablations=_ablations(evaluation),
         metrics=_metrics(evaluation),
-        curves=[(title, curve, figures[name]) for name, (title, curve) in curves.items()],
+        curves=curves,
         warnings=_warnings(evaluation),
         suspects=_suspects(evaluation),
         group_rows=evaluation.group_rows(),
-        group_figure=None
-        if evaluation.groups is None
-        else Markup(group_picture(evaluation.groups, "error rate, in percent", 100.0)),
     )
 
 
@@ -100,19 +96,20 @@ def _curves(evaluation: Evaluation) -> dict[str, tuple[str, Curve]]:
     if not _ranks(evaluation) or 0 in evaluation.counts[:2]:
         return {}
     given: dict[str, Any] = {"prior": evaluation.prior, "confidence": evaluation.error.confidence}
+    precision = pnu_precision_recall_curve(evaluation.y, evaluation.scores, **given)
     curves = {
         "roc": ("ROC curve", pnu_roc_curve(evaluation.y, evaluation.scores, **given)),
-        "precision": (
-            "Precision at every recall",
-            pnu_precision_recall_curve(evaluation.y, evaluation.scores, **given),
-        ),
+        "precision": (f"Precision at every recall; on average {_with_interval(precision.area)}", precision),
     }
     if evaluation.probabilities is not None:
-        curves["reliability"] = (
-            "Are probabilities right?",
-            pnu_reliability(evaluation.y, evaluation.probabilities, **given),
-        )
+        found = pnu_reliability(evaluation.y, evaluation.probabilities, **given)
+        words = f"Are probabilities right? They are off by {_with_interval(found.area)} on average"
+        curves["reliability"] = (words, found)
     return curves
+
+
+def _with_interval(found: Estimate) -> str:
+    return f"{100 * found.value:.1f} % ({100 * found.low:.1f} % to {100 * found.high:.1f} %)"
 
 
 def _ranks(evaluation: Evaluation) -> bool:

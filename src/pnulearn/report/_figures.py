@@ -39,6 +39,7 @@ STYLE = {
     "axes.spines.right": False,
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
     "legend.labelcolor": INK,
+    "legend.frameon": False,  # its white is not that of a dark page
 }
 
 
@@ -197,7 +198,7 @@ def _draw_thresholds(findings: Findings, ax: Any) -> None:
         ax.fill_between(places, low, high, color=COLORS[color], alpha=0.18, linewidth=0)
         ax.plot(places, [one.value for one in found], style, color=COLORS[color], markersize=4, label=name)
     ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="threshold on the probability", ylabel="share")
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
 
 
 def _draw_over_prior(findings: Findings, ax: Any) -> None:
@@ -206,7 +207,7 @@ def _draw_over_prior(findings: Findings, ax: Any) -> None:
     changed = [point.changed for point in findings.over_prior]
     ax.plot(priors, changed, "s:", color=COLORS["unlabeled"], label="changed decisions")
     ax.set(xlim=(0, 1), ylim=(0, None), xlabel="assumed class prior", ylabel="share of rows")
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(fontsize="small")
 
 
 def _draw_advice(advice: Advice | None, ax: Any) -> None:
@@ -226,4 +227,4 @@ def _draw_bins(findings: Findings, ax: Any) -> None:
     ax.plot([0, 1], [0, 1], color=COLORS["unlabeled"], linestyle=":", label="perfect")
     ax.plot(*zip(*known, strict=True), "o-", color=COLORS["positive"], label="this model")
     ax.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="predicted probability", ylabel="estimated share of positives")
-    ax.legend(frameon=False)
+    ax.legend()

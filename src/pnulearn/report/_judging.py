@@ -8,6 +8,7 @@ from pathlib import Path
 from pnulearn._extras import import_extra
 from pnulearn._files.outputs import REPORT, Output, check_outputs
 from pnulearn._files.writing import write_atomically
+from pnulearn.report._render import render_page
 from pnulearn.tables._judging import Judgment
 
 MEANINGS = {
@@ -40,21 +41,9 @@ def write_judgment(found: Judgment, path: str | Path, *, overwrite: bool = False
 def render_judgment(found: Judgment) -> str:
     """The page as text. All values are escaped by the template."""
     with import_extra("report", "A report"):
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-
-        figures = {name: Markup(svg) for name, svg in _figures(found).items()}
-    environment = Environment(
-        loader=PackageLoader("pnulearn.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        figures = _figures(found)
     tables = {"groups": found.rows(), "judges": found.judge_rows(), "rows": list(found.to_look_at)}
-    return environment.get_template("judgment.html").render(
-        found=found, figures=figures, tables=tables, meanings=MEANINGS
-    )
+    return render_page("judgment.html", figures, found=found, tables=tables, meanings=MEANINGS)
 
 
 def _figures(found: Judgment) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pnulearn._kernels.registry import KERNELS
 from pnulearn.inspection import ColumnImportance
 from pnulearn.report._ablation import ALONE, Ablation
 from pnulearn.report._findings import PRICES, Findings, cheapest, investigate
+from pnulearn.report._render import render_page
 from pnulearn.report._rows import AT_RANDOM
 from pnulearn.tables._model import Fitted
 from pnulearn.tables._notes import worded
@@ -112,20 +113,10 @@ def write_report(fitted: Fitted, path: str | Path, *, verdict: Verdict | None = 
 def render(findings: Findings) -> str:
     """The page as text."""
     with import_extra("report", "A report"):
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-
         from pnulearn.report._figures import draw_figures
 
         figures = draw_figures(findings)
-    environment = Environment(
-        loader=PackageLoader("pnulearn.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
+    filters: dict[str, Callable[[Any], Any]] = {
         "worded": worded,
         "share": _share,
         "percent": lambda value: percent(value).replace(" ", SPACE),
@@ -135,8 +126,7 @@ def render(findings: Findings) -> str:
         "figures": lambda value: f"{value:.3g}",
         "thousands": "{:,}".format,
     }
-    template = environment.get_template("page.html")
-    return template.render(figures={name: Markup(svg) for name, svg in figures.items()}, **context(findings))
+    return render_page("page.html", figures, filters, **context(findings))
 
 
 def context(findings: Findings) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from pnulearn.metrics._scorer import exchange_classes
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.tables._evaluation import (
     GroupPriors,
+    LabelCount,
     group_facts,
     group_priors,
     score_column,
@@ -29,6 +30,7 @@ from pnulearn.tables._model import TableModel
 from pnulearn.tables._notes import note, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._prior import note_of_one_class, prior_facts, settle_prior
+from pnulearn.tables._provenance import read_row_groups, read_weights
 from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, window_sizes
 
 
@@ -114,7 +116,7 @@ def compare_table(
     label : str
         The column of labels; missing ones mark unlabelled rows.
     options : TableOptions
-        Positive label, prior, sampling and columns to leave out.
+        Positive label, prior, sampling, weights, groups and columns to leave out.
     models : sequence of (str, TableModel)
         Models with their names.
     scores : sequence of str
@@ -130,20 +132,26 @@ def compare_table(
     names = [*(name for name, _ in models), *scores]
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     sampling = settle_sampling(options, [] if scores else [model for _, model in models])
-    given = options.prior
+    given, weight, together = (
+        options.prior,
+        read_weights(table, options.weights),
+        read_row_groups(table, options.groups),
+    )
     note_of_one_class(sampling, labels)
     one_class = sampling == "random" and not labels.counts.all()
+    count = LabelCount(labels.codes, weight, together)
     if given is None and sampling == "random" and not one_class:
-        given = PriorEstimate.of_counts(labels.counts)
+        given = count.prior()
     counted = labels.counts if one_class else None
-    belief = settle_prior(given, table, label, labels, options.drop, options.kinds, counted=counted, scores=scores)
-    compare = partial(_compare, one_class=one_class)
-    whole = compare(labels.codes, found, belief)
+    dropped = [*options.drop, *filter(None, (options.weights, options.groups))]
+    belief = settle_prior(given, table, label, labels, dropped, options.kinds, counted=counted, scores=scores)
+    compare = _Comparer(labels.codes, found, weight, together, one_class)
+    whole = compare.compare(slice(None), belief)
     windows = None if by is None else read_windows(table, by)
     groups = None
     if windows is not None:
-        priors = group_priors(belief, options.prior, labels.codes, None, None if one_class else sampling)
-        groups = estimate_windows(partial(_difference, compare, labels.codes, found, priors), windows, whole.confidence)
+        priors = group_priors(belief, options.prior, count if sampling == "random" and not one_class else None)
+        groups = estimate_windows(partial(compare.difference, priors), windows, whole.confidence)
     return TableComparison((first, second), whole, belief, labels.codes, groups, windows)
 
 
@@ -158,29 +166,30 @@ def _model_scores(table: Table, name: str, model: TableModel, labels: Labels) ->
     return predictions.scores if same else exchange_classes(predictions.scores)
 
 
-def _compare(
-    codes: AnyArray,
-    scores: Sequence[AnyArray],
-    prior: PriorEstimate,
-    confidence: float = 0.95,
-    *,
-    one_class: bool = False,
-) -> Comparison:
-    population = np.ones(len(codes), dtype=bool) if one_class else codes == UNLABELED  # the latter lack labelled rows
-    first, second = ([values[rows] for rows in (codes == 1, codes == 0, population)] for values in scores)
-    return compare_scores(first, second, prior, confidence=confidence)
+@dataclass(frozen=True, eq=False)
+class _Comparer:
+    """Compares two models by their scores on rows with these class codes, weights and group numbers."""
 
+    codes: AnyArray
+    scores: Sequence[AnyArray]
+    weight: AnyArray | None
+    together: AnyArray | None
+    one_class: bool = False  # labels of one class in one random sample: the unlabelled rows lack them
 
-def _difference(
-    compare: Callable[..., Comparison],
-    codes: AnyArray,
-    scores: Sequence[AnyArray],
-    priors: GroupPriors,
-    rows: AnyArray,
-    confidence: float,
-) -> Estimate:
-    """The difference among these rows."""
-    if not np.any(codes[rows] != UNLABELED):
-        raise ValueError("It has no labelled row.")
-    found = compare(codes[rows], [values[rows] for values in scores], priors.of(rows), confidence)
-    return Estimate(found.difference, found.stderr, found.low, found.high, confidence=confidence)
+    def compare(self, rows: AnyArray | slice, prior: PriorEstimate, confidence: float = 0.95) -> Comparison:
+        codes = self.codes[rows]
+        population = np.ones(len(codes), dtype=bool) if self.one_class else codes == UNLABELED
+        parts = [codes == 1, codes == 0, population]
+        first, second = ([values[rows][part] for part in parts] for values in self.scores)
+        weights, groups = (
+            None if values is None else [values[rows][part] for part in parts]
+            for values in (self.weight, self.together)
+        )
+        return compare_scores(first, second, prior, confidence=confidence, weights=weights, groups=groups)
+
+    def difference(self, priors: GroupPriors, rows: AnyArray, confidence: float) -> Estimate:
+        """The difference among these rows."""
+        if not np.any(self.codes[rows] != UNLABELED):
+            raise ValueError("It has no labelled row.")
+        found = self.compare(rows, priors.of(rows), confidence)
+        return Estimate(found.difference, found.stderr, found.low, found.high, confidence=confidence)

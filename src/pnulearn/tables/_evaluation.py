@@ -23,7 +23,7 @@ from pnulearn.metrics._estimate import RiskEstimate
 from pnulearn.metrics._population import one_sample_risk, population_of_sample
 from pnulearn.metrics._risk import estimate_risk
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
-from pnulearn.metrics._variance import loss_samples
+from pnulearn.metrics._variance import LossSample, loss_samples
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._one_sample import OneSample
 from pnulearn.priors._resolve import read_prior
@@ -34,7 +34,7 @@ from pnulearn.tables._notes import Advance, note, progress, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt
 from pnulearn.tables._prior import note_of_one_class, prior_facts, random_prior, settle_prior
-from pnulearn.tables._provenance import find_origins, marked_rows, read_weights
+from pnulearn.tables._provenance import count_labels, find_origins, marked_rows, read_row_groups, read_weights
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
 from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, resolve_by, window_sizes
 
@@ -161,7 +161,7 @@ def evaluate_table(
     label : str
         The column of labels; missing ones mark unlabelled rows.
     options : TableOptions
-        Positive label, prior, sampling, weights and columns to leave out.
+        Positive label, prior, sampling, weights, groups and columns to leave out.
     model : TableModel, optional
         The model, unless a column of scores is evaluated.
     score : str
@@ -181,13 +181,13 @@ def evaluate_table(
     """
     head = data.head() if isinstance(data, Batches) else data
     note([] if isinstance(data, Batches) else head.remarks)
-    origins = find_origins(head, label, options.at_random, options.weights, options.drop)
+    origins = find_origins(head, label, options.at_random, options.weights, options.drop, options.groups)
     score_columns = [*helper, *([score] if model is None else [])]
     sampling = settle_sampling(options, [] if model is None or origins.at_random else [model])
     told = options.prior is not None or model is not None or origins.at_random is not None or sampling == "random"
     estimates = isinstance(options.prior, str) or not told  # the prior is estimated from rows with all columns
     grouping, by = ("", None) if by is None else resolve_by(head, by)
-    needed = [*score_columns, *filter(None, (origins.at_random, origins.weights, grouping))]
+    needed = [*score_columns, *filter(None, (origins.at_random, origins.weights, options.groups, grouping))]
     gathered = _gather(data, label, needed, model, draw=estimates)
     table = gathered.table
     if model is None:
@@ -201,19 +201,26 @@ def evaluate_table(
     note([origins.remark] if origins.remark else [])
     note_of_one_class(sampling, labels)
     one_class = sampling == "random" and not labels.counts.all()  # some rows of a class are labelled, none of the other
-    prior = _read_prior(options.prior, model, table, origins.at_random, labels, None if one_class else sampling)
-    dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
+    weight, together = read_weights(table, origins.weights), read_row_groups(table, options.groups)
+    drawn = None if origins.at_random is None else marked_rows(table, origins.at_random)
+    count = LabelCount(
+        labels.codes if drawn is None else np.where(drawn, labels.codes, UNLABELED),
+        weight if drawn is None else None,
+        together,
+    )
+    by_marks = None if origins.at_random is None else random_prior(table, origins.at_random, labels, together)
+    prior = _read_prior(options.prior, model, by_marks, count, None if one_class else sampling)
+    dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights, options.groups))]
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     counted = known.counts if one_class else None
     belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt, counted, scores=score_columns)
-    weight = read_weights(table, origins.weights)
-    estimator = _ErrorEstimator(labels, scores, weight, _opinions(table, helper, labels), one_class)
+    estimator = _ErrorEstimator(labels, scores, weight, together, _opinions(table, helper, labels), one_class)
     error, alone = estimator.estimate(belief, confidence)
     windows = None if by is None else read_windows(table, by)
     groups = None
     if windows is not None:
-        drawn = None if origins.at_random is None else marked_rows(table, origins.at_random)
-        priors = group_priors(belief, options.prior, labels.codes, drawn, None if one_class else sampling)
+        at_random = drawn is not None or (sampling == "random" and not one_class)
+        priors = group_priors(belief, options.prior, count if at_random else None)
         groups = estimate_windows(partial(estimator.estimate_rows, priors), windows, confidence)
     return Evaluation(
         table.source,
@@ -264,26 +271,26 @@ def settle_sampling(options: TableOptions, models: Sequence[TableModel]) -> Samp
 
 
 def _read_prior(
-    prior: Any, model: TableModel | None, table: Table, at_random: str | None, labels: Labels, sampling: str | None
+    prior: Any, model: TableModel | None, counted: PriorEstimate | None, count: LabelCount, sampling: str | None
 ) -> Any:
     """The given prior, or an estimate from labels drawn at random or from the model; None if there is neither."""
-    counted = None if at_random is None else random_prior(table, at_random, labels)
     if prior is None:
         prior = counted if counted is not None or model is None else model.classifier.prior_estimate_
     if sampling != "random" or isinstance(prior, float | str):
         return prior
-    drawn = PriorEstimate.of_counts(labels.counts)
+    drawn = count.prior()
     return drawn if prior is None else read_prior(prior).combine(drawn)
 
 
 @dataclass(frozen=True, eq=False)
 class _ErrorEstimator:
-    """Estimates an error rate or a cost from these labels, scores, weights and opinions (log-odds) of second models."""
+    """Estimates an error rate or a cost from labels, scores, weights, group numbers and opinions of second models."""
 
     labels: Labels
     scores: AnyArray
     weight: AnyArray | None
-    opinions: AnyArray | None
+    together: AnyArray | None
+    opinions: AnyArray | None  # log-odds
     one_class: bool = False  # labels of one class in one random sample: the unlabelled rows lack them
 
     def estimate(
@@ -292,23 +299,23 @@ class _ErrorEstimator:
         """The error rate or cost, and the same without the helper if there is one."""
         groups = [self.scores[rows] for rows in self.labels.groups]
         weights = None if self.weight is None else [self.weight[rows] for rows in self.labels.groups]
+        together = None if self.together is None else [self.together[rows] for rows in self.labels.groups]
+        samples = loss_samples(groups, weights=weights, groups=together)
         if self.one_class:
-            return self._of_one_sample(groups, weights, prior, confidence, costs), None
-        alone = estimate_risk(groups, prior, confidence=confidence, weights=weights, costs=costs)
+            return self._of_one_sample(samples, prior, confidence, costs), None
+        alone = estimate_risk(groups, prior, confidence=confidence, weights=weights, groups=together, costs=costs)
         if self.opinions is None:
             return alone, None
-        samples = loss_samples(groups, weights=weights)
         opinions = take_opinions(self.opinions, self.labels.groups)
         return estimate_with_second_model(alone, samples, opinions, prior, "rate", costs), alone
 
     def _of_one_sample(
-        self, groups: list[AnyArray], weights: Any, prior: PriorEstimate, confidence: float, costs: tuple[float, float]
+        self, samples: list[LossSample], prior: PriorEstimate, confidence: float, costs: tuple[float, float]
     ) -> RiskEstimate:
         weight = np.ones(len(self.scores)) if self.weight is None else self.weight
         sample = OneSample.of(self.labels.codes, weight, self.labels.counts)
         if sample is None:
             raise ValueError("The error of one labelled class needs labelled and unlabelled rows.")
-        samples = loss_samples(groups, weights=weights)
         return one_sample_risk(population_of_sample(prior, sample), samples, as_loss("zero_one"), confidence, costs)
 
     def estimate_rows(self, priors: GroupPriors, rows: AnyArray, confidence: float) -> RiskEstimate:
@@ -317,6 +324,7 @@ class _ErrorEstimator:
             Labels(self.labels.classes, self.labels.codes[rows]),
             self.scores[rows],
             None if self.weight is None else self.weight[rows],
+            None if self.together is None else self.together[rows],
             None if self.opinions is None else self.opinions[rows],
             self.one_class,
         )
@@ -324,36 +332,43 @@ class _ErrorEstimator:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupPriors:
-    """Class priors of groups of rows.
+class LabelCount:
+    """Class codes of the rows that were labelled at random, −1 for all others, with their weights and group numbers."""
 
-    `codes` are the codes of the rows that were labelled at random, −1 for all others, if each group has a prior of its
-    own; None if all groups have that of all rows, `whole`.
-    """
+    codes: AnyArray
+    weight: AnyArray | None = None
+    together: AnyArray | None = None
+
+    def prior(self, rows: AnyArray | slice = slice(None)) -> PriorEstimate:
+        """The prior by the labels of these rows."""
+        if not (self.codes[rows] >= 0).any():
+            raise ValueError("No row of it was labelled at random.")
+        others = (None if part is None else part[rows] for part in (self.weight, self.together))
+        return PriorEstimate.of_counts(count_labels(self.codes[rows], *others))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPriors:
+    """Class priors of groups of rows: each has its own by `count`, or that of all rows, `whole`."""
 
     whole: PriorEstimate
-    codes: AnyArray | None
+    count: LabelCount | None
 
     def of(self, rows: AnyArray) -> PriorEstimate:
-        if self.codes is None:
+        if self.count is None or len(rows) == len(self.count.codes):
             return self.whole
-        counts = np.bincount(self.codes[rows] + 1, minlength=3)[1:]
-        if not counts.sum():
-            raise ValueError("No row of it was labelled at random.")
-        return PriorEstimate.of_counts(counts)
+        return self.count.prior(rows)
 
 
-def group_priors(
-    whole: PriorEstimate, given: Any, codes: AnyArray, drawn: AnyArray | None, sampling: str | None
-) -> GroupPriors:
-    """Priors from labels of each group that were drawn at random (all, or those in `drawn`), else that of all rows."""
-    if isinstance(given, float) or (drawn is None and sampling != "random"):
+def group_priors(whole: PriorEstimate, given: Any, count: LabelCount | None) -> GroupPriors:
+    """Priors from labels of each group that were drawn at random, if there are any, else that of all rows."""
+    if isinstance(given, float) or count is None:
         warn(
             f"The share of positives is taken to be {whole.value:.3f} in every group. If it differs between them, "
             'label rows at random and pass sampling="random" without a prior: then each group has its own.'
         )
         return GroupPriors(whole, None)
-    return GroupPriors(whole, codes if drawn is None else np.where(drawn, codes, UNLABELED))
+    return GroupPriors(whole, count)
 
 
 def group_facts(groups: GroupEstimates | None, windows: Windows | None, verdict: str) -> dict[str, Any]:

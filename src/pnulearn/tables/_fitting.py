@@ -39,10 +39,12 @@ from pnulearn.tables._plan import ColumnPlan, describe_columns, learn_plan
 from pnulearn.tables._prior import note_of_one_class
 from pnulearn.tables._provenance import (
     columns_without,
+    count_labels,
     find_origins,
     marked_rows,
     no_labeled,
     read_marks,
+    read_row_groups,
     read_weights,
 )
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
@@ -79,7 +81,7 @@ def _with_origins(options: TableOptions, head: Table, label: str) -> TableOption
     """The options, completed with the columns of an export of `pnulearn label`, and the sampling of the labels."""
     sampling = None if options.sampling is None else read_sampling(options.sampling)
     said = sampling is not None or options.at_random is not None
-    origins = find_origins(head, label, options.at_random, options.weights, options.drop, said=said)
+    origins = find_origins(head, label, options.at_random, options.weights, options.drop, options.groups, said=said)
     note([origins.remark] if origins.remark else [])
     if origins.at_random is not None:
         sampling = "by_class"
@@ -102,16 +104,17 @@ def _fit_table(table: Table, label: str, options: TableOptions) -> Fitted:
     giveaways = find_leaks(plan, X, labels.codes)
     marked = None if options.at_random is None else read_marks(table, options.at_random, rows, labels.codes)
     classifier = _make_classifier(options).set_params(pos_label=targets.positive)
-    weight = read_weights(table, options.weights)
+    weight, apart = read_weights(table, options.weights), read_row_groups(table, options.groups)
+    apart = None if apart is None else apart[rows]
     if marked is not None and weight is not None and classifier.prior is None:
         # Weights correct for the sampling of rows. Rows marked as random need no correction: each has weight one.
-        counts = np.bincount(labels.codes[marked & (labels.codes >= 0)], minlength=len(labels.classes))
-        classifier.set_params(prior=PriorEstimate.of_counts(counts))
+        known = np.where(marked, labels.codes, -1)
+        classifier.set_params(prior=PriorEstimate.of_counts(count_labels(known, None, apart)))
         marked = None
     weight = None if weight is None else weight[rows]
     if options.sampling == "random" and len(labels.classes) == 2 and not labels.counts.all():
         weight = _keep_labeled_share(labels.codes, weight, sum(value is None for value in targets.y))
-    classifier.fit(X, labels, weight, at_random=marked)
+    classifier.fit(X, labels, weight, at_random=marked, groups=apart)
     record = FitRecord(
         table.source,
         table.fingerprint,
@@ -153,7 +156,7 @@ def preview_columns(table: Table, label: str | None, options: TableOptions) -> l
 def _learn_plan(table: Table, label: str | None, options: TableOptions, **further: Any) -> ColumnPlan:
     return learn_plan(
         table,
-        without=columns_without(label, options.drop, options.at_random, options.weights),
+        without=columns_without(label, options.drop, options.at_random, options.weights, options.groups),
         scaling=options.scaling,
         kinds=options.kinds,
         most_categories=options.most_categories,

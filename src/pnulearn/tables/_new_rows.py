@@ -28,11 +28,25 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a column held at the fit: numbers of rows and of missing cells; of numbers, the range without both tails."""
+class Filled:
+    """Numbers of rows and of missing cells of a column."""
 
     n_rows: int
     n_missing: int
+
+    @property
+    def n_filled(self) -> int:
+        return self.n_rows - self.n_missing
+
+    @property
+    def share_missing(self) -> float:
+        return self.n_missing / max(1, self.n_rows)
+
+
+@dataclass(frozen=True)
+class Seen(Filled):
+    """What a column held at the fit; of numbers, the range, and the range without both tails."""
+
     low: float = 0.0
     high: float = 0.0
     low_tail: float = 0.0
@@ -49,21 +63,15 @@ class Seen:
         return cls(len(values), len(values) - len(present), low, high, *tails)
 
     @property
-    def n_filled(self) -> int:
-        return self.n_rows - self.n_missing
-
-    @property
     def are_shares(self) -> bool:
         """Whether all numbers were between −1 and 1, so that 25% means 0.25 rather than 25."""
         return self.low >= -1 and self.high <= 1
 
 
 @dataclass(frozen=True)
-class NewCells:
+class NewCells(Filled):
     """Counts of the cells of a column in new rows; `unknown` are texts that the fit did not have, first ones only."""
 
-    n_rows: int
-    n_missing: int
     n_outside: int = 0
     n_far: int = 0
     n_low: int = 0
@@ -150,12 +158,11 @@ def _compare(name: str, kind: str, cells: NewCells, seen: Seen | None) -> list[s
         return found
     if kind == "number" or cells.n_far:
         found += _out_of_range(name, kind, cells, seen)
-    share, before = cells.n_missing / max(1, cells.n_rows), seen.n_missing / max(1, seen.n_rows)
-    if share - before > MORE_MISSING and cells.n_missing >= FEWEST_MISSING:
+    if cells.share_missing - seen.share_missing > MORE_MISSING and cells.n_missing >= FEWEST_MISSING:
         found.append(
             Caution(
                 f"Column {name!r} is empty in {cells.n_missing} of {cells.n_rows} rows; at the fit it was in "
-                f"{100 * before:.0f} %."
+                f"{100 * seen.share_missing:.0f} %."
             )
         )
     return found
@@ -163,7 +170,7 @@ def _compare(name: str, kind: str, cells: NewCells, seen: Seen | None) -> list[s
 
 def _out_of_range(name: str, kind: str, cells: NewCells, seen: Seen) -> list[str]:
     """Values far outside of the range of the fit, too many outside of it, or most of them in its tails."""
-    n_filled = cells.n_rows - cells.n_missing
+    n_filled = cells.n_filled
     too_many = chance_outside(cells.n_outside, n_filled, seen.n_filled) < RARE_CHANCE
     in_tails = n_filled >= FEWEST and max(cells.n_low, cells.n_high) > n_filled / 2 and seen.n_filled >= FEWEST
     if not cells.n_far and not too_many and not in_tails:

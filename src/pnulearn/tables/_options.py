@@ -69,6 +69,12 @@ class TableOptions:
     weights: str | None = option(
         None, "Column of row weights. It is not a feature.", metavar="COLUMN", completes="column"
     )
+    groups: str | None = option(
+        None,
+        "Column of groups, such as patients, if rows of one group may be alike. It is not a feature.",
+        metavar="COLUMN",
+        completes="column",
+    )
     kinds: Mapping[str, str] | None = option(
         None,
         "Use a column as number, flag, category, codes, date or text.",
@@ -128,6 +134,11 @@ class TableOptions:
         """Options for parsing the cells of files."""
         from pnulearn._reader.columns import Reading
 
+        if not self.header and self.header_rows > 1:
+            raise ValueError(
+                f"header=False says that no line holds column names, header_rows={self.header_rows} that so many do: "
+                "pass one of them."
+            )
         return Reading(tuple(self.missing), self.encoding, self.delimiter, self.header, self.header_rows, self.decimal)
 
     @property
@@ -156,6 +167,8 @@ class TableOptions:
             return f"loss={self.loss} needs all rows at once"
         if self.weights is not None:
             return "row weights are not possible in one pass"
+        if self.groups is not None:
+            return "groups are not possible in one pass"
         if further.get("centers") == "all":
             return "centers=all needs all rows at once"
         return "" if self.most_unlabeled is None else "most_unlabeled= asks for some of the rows"

@@ -192,9 +192,9 @@ def _refuse_stray_cells(column: Column, table: Table) -> None:
     if 0 < len(stray) < (1 - MOSTLY_NUMBERS) * column.counts.sum():
         cell = column.values[stray[0]]
         raise TableError(
-            f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} {'cells' if len(stray) > 1 else 'cell'}, first {cell!r} in "
-            f"row {stray[0] + 1}. If that means missing, pass missing=[{cell!r}]; otherwise correct it or pass drop="
-            f"[{column.name!r}]."
+            f"Column {column.name!r} of {table.source} holds numbers except in {len(stray)} "
+            f"{'cells' if len(stray) > 1 else 'cell'}, first {cell!r} in row {stray[0] + 1}. If that means missing, "
+            f"pass missing=[{cell!r}]; otherwise correct it or pass drop=[{column.name!r}]."
             + (" If the table has two lines of names, pass header_rows=2." if stray.tolist() == [0] else "")
         )
 

@@ -17,7 +17,14 @@ from pnulearn.priors._resolve import combine_evidence, read_prior
 from pnulearn.tables._notes import note
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt, NoColumnsLeft, learn_plan
-from pnulearn.tables._provenance import columns_without, find_origins, read_marks, read_weights
+from pnulearn.tables._provenance import (
+    columns_without,
+    count_labels,
+    find_origins,
+    read_marks,
+    read_row_groups,
+    read_weights,
+)
 from pnulearn.tables._verdict import percent
 
 WORDS = {"random": "random", "by_class": "chosen"}  # values in JSON
@@ -28,16 +35,18 @@ def estimate_table_prior(table: Table, label: str, labels: Labels, options: Tabl
     """The prior of a table, estimated by the method `options.prior`, as plain values for `pnulearn prior`."""
     options.refuse_contradictions()
     said = options.sampling is not None or options.at_random is not None
-    origins = find_origins(table, label, options.at_random, options.weights, options.drop, said=said)
+    origins = find_origins(table, label, options.at_random, options.weights, options.drop, options.groups, said=said)
     if not said:
         note_of_one_class(None, labels)
     note([origins.remark] if origins.remark else [])
     drawn = "by_class" if origins.at_random is not None else options.sampling
-    counted = labels.counts if drawn == "random" else None
+    weight, groups = read_weights(table, origins.weights), read_row_groups(table, options.groups)
+    counted = None
+    if drawn == "random":
+        counted = count_labels(labels.codes, weight, groups) if len(labels.classes) == 2 else labels.counts
     if origins.at_random is not None:
-        counted = _random_counts(table, origins.at_random, labels) if labels.counts.all() else None
-    drop = [*origins.drop, *filter(None, (origins.at_random, origins.weights))]
-    weight = read_weights(table, origins.weights)
+        counted = _random_counts(table, origins.at_random, labels, groups) if labels.counts.all() else None
+    drop = [*origins.drop, *filter(None, (origins.at_random, origins.weights, options.groups))]
     estimate = _estimate(table, label, labels, drop, options.prior, options.kinds, counted=counted, weight=weight)
     facts = {
         "prior": estimate.value,
@@ -80,9 +89,9 @@ def settle_prior(
     return found
 
 
-def random_prior(table: Table, at_random: str, labels: Labels) -> PriorEstimate:
-    """The prior from rows that a column marks as labelled at random only."""
-    return PriorEstimate.of_counts(_random_counts(table, at_random, labels))
+def random_prior(table: Table, at_random: str, labels: Labels, groups: AnyArray | None = None) -> PriorEstimate:
+    """The prior from rows that a column marks as labelled at random only; each of them has weight one."""
+    return PriorEstimate.of_counts(_random_counts(table, at_random, labels, groups))
 
 
 def note_of_one_class(sampling: str | None, labels: Labels) -> None:
@@ -147,12 +156,12 @@ def assumed_sampling(drawn: str | None, estimate: PriorEstimate, codes: AnyArray
 
 
 def _matters(estimate: PriorEstimate, codes: AnyArray) -> bool:
-    return estimate.mass is not None and min(_count_classes(codes)) > 0
+    return estimate.mass is not None and min(count_labels(codes)) > 0
 
 
 def _if_random(estimate: PriorEstimate, codes: AnyArray) -> PriorEstimate | None:
     """The prior if labels were drawn at random; None if it is too far from that of the unlabelled rows for that."""
-    counted = PriorEstimate.of_counts(_count_classes(codes))
+    counted = PriorEstimate.of_counts(count_labels(codes))
     if abs(counted.mean - estimate.mean) > FAR_APART * (counted.spread**2 + estimate.spread**2) ** 0.5:
         return None
     return combine_evidence([counted], [estimate])
@@ -176,13 +185,9 @@ def _estimate(
     return resolve_prior(method, X, labels.codes, weight, classes=labels.classes, random_state=0, random_counts=counted)
 
 
-def _random_counts(table: Table, at_random: str, labels: Labels) -> AnyArray:
-    return _count_classes(labels.codes[read_marks(table, at_random, slice(None), labels.codes)])
-
-
-def _count_classes(codes: AnyArray) -> AnyArray:
-    """Rows of either class."""
-    return np.bincount(codes[codes >= 0], minlength=2)
+def _random_counts(table: Table, at_random: str, labels: Labels, groups: AnyArray | None = None) -> AnyArray:
+    marked = read_marks(table, at_random, slice(None), labels.codes)
+    return count_labels(np.where(marked, labels.codes, -1), None, groups)
 
 
 def _words(estimate: PriorEstimate) -> str:

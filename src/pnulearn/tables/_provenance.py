@@ -1,4 +1,4 @@
-"""How labels were sampled: columns that mark rows labelled at random, weights, and columns of `pnulearn label`."""
+"""How rows were sampled: columns of weights and groups, of rows labelled at random, and of `pnulearn label`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._intervals.closed_forms import effective_counts
 from pnulearn._reader.errors import TableError
 from pnulearn._reader.table import Table
 from pnulearn.tables._kinds import read_flags
 
 WEIGHTS = "holds weights of rows"
+GROUPS = "holds groups of rows"
 MARKS = "marks rows labelled at random"
 DROPPED, LABEL = "by request", "the label"
-NAMED = (WEIGHTS, MARKS, DROPPED, LABEL)  # reasons for columns that the user named
+NAMED = (WEIGHTS, GROUPS, MARKS, DROPPED, LABEL)  # reasons for columns that the user named
 
 
 class Origins(NamedTuple):
@@ -37,13 +39,21 @@ def export_names(label: str) -> tuple[str, str, str, str]:
 
 
 def find_origins(
-    table: Table, label: str, at_random: str | None, weights: str | None, drop: Sequence[str], said: bool = False
+    table: Table,
+    label: str,
+    at_random: str | None,
+    weights: str | None,
+    drop: Sequence[str],
+    groups: str | None = None,
+    *,
+    said: bool = False,
 ) -> Origins:
     """The columns that the user named; if none, those of an export if the table has all of them.
 
     `said` is whether the user gave the sampling of the labels in another way.
     """
-    for name, what in ((at_random, "marks rows labelled at random"), (weights, "holds weights")):
+    named = ((at_random, "marks rows labelled at random"), (weights, "holds weights"), (groups, "holds groups"))
+    for name, what in named:
         if name == label:
             raise TableError(f"Column {label!r} holds the labels, so it is not the one that {what}. Name another one.")
     _, origin, marks, weight = export_names(label)
@@ -54,10 +64,14 @@ def find_origins(
 
 
 def columns_without(
-    label: str | None, drop: Sequence[str], at_random: str | None = None, weights: str | None = None
+    label: str | None,
+    drop: Sequence[str],
+    at_random: str | None = None,
+    weights: str | None = None,
+    groups: str | None = None,
 ) -> dict[str, str]:
     """Columns that are not features, with the reasons."""
-    named = {at_random: MARKS, label: LABEL, weights: WEIGHTS}
+    named = {at_random: MARKS, label: LABEL, weights: WEIGHTS, groups: GROUPS}
     return dict.fromkeys(drop, DROPPED) | {name: reason for name, reason in named.items() if name is not None}
 
 
@@ -74,6 +88,24 @@ def read_weights(table: Table, name: str | None) -> AnyArray | None:
             f"Column {name!r} of {table.source} must hold weights of at least 0; row {row + 1} holds {weights[row]:g}."
         )
     return weights
+
+
+def read_row_groups(table: Table, name: str | None) -> AnyArray | None:
+    """Group numbers of all rows; a row with an empty cell is a group of its own."""
+    if name is None:
+        return None
+    column = table.column(name, "text")
+    alone = np.flatnonzero(column.missing)
+    groups = column.data.astype(int)
+    groups[alone] = len(column.levels) + np.arange(len(alone))
+    return groups
+
+
+def count_labels(codes: AnyArray, weight: AnyArray | None = None, groups: AnyArray | None = None) -> AnyArray:
+    """Labelled rows of each of two classes, scaled to the effective sample size of weights and groups."""
+    rows = np.flatnonzero(codes >= 0)
+    weight = np.ones(len(codes)) if weight is None else weight
+    return effective_counts(codes[rows], weight[rows], 2, None if groups is None else groups[rows])
 
 
 def read_marks(table: Table, name: str, rows: AnyArray | slice, codes: AnyArray) -> AnyArray:

@@ -55,6 +55,12 @@ def _with(line: bytes) -> bytes:
     return b"".join([*_lines(), line + b"\n"])
 
 
+def _of_other_rows() -> bytes:
+    """The journal of a table with the same columns and other cells."""
+    first, *others = _edited(0, table="0123456789abcdef").splitlines(keepends=True)
+    return first + b"".join(others).replace(b'"cells": "', b'"cells": "x')
+
+
 # Lines 1, 3, 5, ... are draws, lines 2, 4, 6, ... answers.
 CONTENTS: dict[str, Callable[[], bytes]] = {
     "whole": lambda: b"".join(_lines()),
@@ -68,7 +74,8 @@ CONTENTS: dict[str, Callable[[], bytes]] = {
     "not_utf_8": lambda: _with(b'{"event": "\xff\xfe"}'),
     "deep_json": lambda: _with(b"[" * 100_000),
     "newer_version": lambda: _edited(0, version=2),
-    "other_table": lambda: _edited(0, table="0123456789abcdef"),
+    "saved_again": lambda: _edited(0, table="0123456789abcdef"),
+    "other_table": _of_other_rows,
     "other_classes": lambda: _edited(0, classes=["ham", "spam"]),
     "draw_negative": lambda: _edited(2, draw=-1),
     "row_outside": lambda: _edited(3, row=10**6),
