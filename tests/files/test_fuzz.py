@@ -1,12 +1,15 @@
 """A sample of `make fuzz`: damaged files give one class of error or an answer."""
 
 import gzip
+import re
 import warnings
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import sklearn
+from packaging.version import Version
 from tests.files.damage import MODEL_DAMAGE, STORED, damaged_models, damaged_tables, whole_tables
 from tests.files.fuzz import try_model, try_table
 from tests.files.stored.write import REFUSED
@@ -16,7 +19,12 @@ from pnulearn.tables import TableError, read_table
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*.pnu")), ids=lambda path: path.stem)
 def test_whole_models_are_answered(path):
-    assert try_model(path) == ("refused" if path.name in REFUSED else "answered")
+    with np.load(path) as archive:
+        saved_with = re.findall(rb'"scikit-learn": "([\d.]+)"', archive["header"].tobytes())
+    wanted = {"refused"} if path.name in REFUSED else {"answered"}
+    if any(Version(text.decode()) > Version(sklearn.__version__) for text in saved_with):
+        wanted.add("refused")  # an older scikit-learn need not read models of a newer one
+    assert try_model(path) in wanted
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather", "jsonl", "json"])

@@ -1,6 +1,7 @@
 """Indexes that disagree are refused wherever two arguments have an entry per row; positions count without an index."""
 
-import matplotlib as mpl
+from importlib.util import find_spec
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +18,6 @@ from pnulearn.labeling import Labeler
 from pnulearn.priors import EMPrior, estimate_prior
 from pnulearn.ranking import PNURanker
 
-mpl.use("Agg")
 N = 60
 RNG = np.random.default_rng(0)
 CLASS = RNG.integers(2, size=N)
@@ -101,12 +101,18 @@ ENTRIES = {
         lambda **given: next(pnu.PNUStratifiedGroupKFold(2).split(**given)),
         {"y": LABELS, "groups": GROUPS},
     ),
-    "BoundaryDisplay": (
-        lambda **given: plots.BoundaryDisplay.from_estimator(NAMELESS, **given, resolution=5),
-        {"X": ROWS, "y": LABELS},
-    ),
-    "ScoreDisplay": (plots.ScoreDisplay.from_predictions, {"y_true": LABELS, "y_score": SCORES}),
 }
+if find_spec("matplotlib"):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    ENTRIES |= {
+        "BoundaryDisplay": (
+            lambda **given: plots.BoundaryDisplay.from_estimator(NAMELESS, **given, resolution=5),
+            {"X": ROWS, "y": LABELS},
+        ),
+        "ScoreDisplay": (plots.ScoreDisplay.from_predictions, {"y_true": LABELS, "y_score": SCORES}),
+    }
 PAIRS = [(name, other) for name, (_, given) in ENTRIES.items() for other in list(given)[1:]]
 
 

@@ -105,7 +105,7 @@ def read_learners(learners: Any) -> dict[str, Any]:
                 seen[name] += 1
                 name += f"-{seen[name]}" if seen[name] > 1 else ""
         if not isinstance(name, str) or name in found:
-            raise ValueError(f"Every learner needs a name of its own, and {name!r} is there twice.")
+            raise ValueError(f"learners must have names of their own, and {name!r} is there twice.")
         found[name] = estimator
     if not found:
         raise ValueError(f"learners is empty. Pass some of {_words()}, or scikit-learn classifiers.")

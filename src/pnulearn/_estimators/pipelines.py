@@ -6,6 +6,7 @@ TypeError for values that are not plain data, such as functions.
 
 from __future__ import annotations
 
+from collections import UserList
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
@@ -55,6 +56,8 @@ def rebuild(content: dict[str, Any]) -> Any:
 def _plain(value: Any, where: str) -> Any:
     if isinstance(value, PLAIN) or (isinstance(value, np.ndarray) and value.dtype.kind in "biufcUSMm"):
         return value
+    if isinstance(value, UserList):  # of ColumnTransformer before scikit-learn 1.7
+        return _plain(value.data, where)
     if isinstance(value, list | tuple):
         return type(value)(_plain(item, where) for item in value)
     for name, (kind, parts, _) in VALUES.items():

@@ -53,8 +53,9 @@ class Written(NamedTuple):
 def convert(values: AnyArray, unit: str, to: str) -> AnyArray | None:
     """Numbers in another unit of the same thing; None if there is none.
 
-    >>> [float(convert(np.array([50.0]), *units)[0]) for units in (("g", "kg"), ("%", ""), ("°f", "°c"))]
-    [0.05, 0.5, 10.0]
+    >>> units = [("g", "kg"), ("t", "g"), ("%", ""), ("°f", "°c"), ("°c", "°f")]
+    >>> [float(convert(np.array([50.0]), *pair)[0]) for pair in units]
+    [0.05, 50000000.0, 0.5, 10.0, 122.0]
     >>> convert(np.array([50.0]), "€", "$") is None
     True
     """

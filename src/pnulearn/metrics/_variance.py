@@ -105,8 +105,8 @@ def _three_groups(scores: Any) -> list[AnyArray]:
         groups = [np.asarray(group, dtype=float) for group in scores]
     except (TypeError, ValueError):
         groups = []
-    if len(groups) != 3 or any(group.ndim != 1 for group in groups):
-        raise ValueError(f"scores must be three arrays of numbers, g on P, on N and on U, got {scores!r:.60}.")
+    if len(groups) != 3 or any(group.ndim != 1 or not np.isfinite(group).all() for group in groups):
+        raise ValueError(f"scores must be three arrays of finite numbers, g on P, on N and on U, got {scores!r:.60}.")
     return groups
 
 
