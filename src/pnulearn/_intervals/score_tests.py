@@ -211,8 +211,8 @@ def cost_interval(
 ) -> tuple[float, float]:
     """`rate_interval` of the error rate, or of the cost per row, with the assumptions of `error_posterior`.
 
-    With an uncertain prior, ten labels of each class and 10,000 unlabelled rows, 95 % intervals of good models cover 87 %
-    (results/intervals.md): U tells the prior only as well as the labels tell the errors.
+    With an uncertain prior, ten labels of each class and 10,000 unlabelled rows, 95 % intervals of good models cover
+    87 % (results/intervals.md): U tells the prior only as well as the labels tell the errors.
     """
     share, size, power = weigh_evidence(share, size, prior, own_prior)
     return rate_interval(share, size, prior, cost_measure(prior, costs), confidence, power)
