@@ -6,9 +6,10 @@
 
 Columns are raw: nothing is scaled, except inside the methods that need it (logistic regression, SVC, label spreading).
 Every method gets the same rows. Labels are drawn at random from the population ("random"), by class with a share that
-is not the population's ("by-class": half of the labels are positive, or .7 where the population has .5; the prior is
-unknown; "known": the same, and own methods are told the prior), or they are positives only ("pu", prior known). Test
-rows have the population's class shares. Draws at random with fewer than two labels of a class are drawn again.
+is not the population's ("by-class": a share of .5 or .7 of the labels is positive, and .1, .3, .5 or .7 of the
+population, in turn the six pairs of unequal shares; the prior is unknown; "known": the same, and own methods are told
+the prior), or they are positives only ("pu", prior known). Test rows have the population's class shares. Draws at
+random with fewer than two labels of a class are drawn again.
 
 Rules of pnulearn were chosen on every second set, CHOOSING; the results page reports the others. Rows are saved as they
 come, all sets once before any set twice, so that a stopped run is a smaller run; a run adds what is missing.
@@ -69,8 +70,8 @@ PACKAGED: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
 }
 SETS = (*BENCHMARK, *RAW, *PACKAGED)
 CHOOSING, REPORTING = SETS[::2], SETS[1::2]
-PRIORS = (0.1, 0.3, 0.5, 0.7)  # by class
-PRIORS_PU = (0.1, 0.3, 0.5)
+BY_CLASS = ((0.1, 0.5), (0.3, 0.7), (0.5, 0.7), (0.7, 0.5), (0.1, 0.7), (0.3, 0.5))  # share of positives in U, in L
+POSITIVES = ((0.1, 1.0), (0.3, 1.0), (0.5, 1.0))
 MOST_TEST_ROWS = 2000  # of each class, or twice as many at random
 REGIMES = ("random", "by-class", "known", "pu")
 BINS = 10  # of probabilities
@@ -139,9 +140,8 @@ def draw(name: str, regime: str, n_labels: int, n_unlabeled: int, number: int) -
         rows, test = order[: n_labels + n_unlabeled], order[n_labels + n_unlabeled :][: 2 * MOST_TEST_ROWS]
         weight, prior = np.ones(len(test)), float(positive.mean())
     else:
-        priors = PRIORS_PU if regime == "pu" else PRIORS
-        prior = priors[(number + zlib.crc32(name.encode())) % len(priors)]
-        share = 1.0 if regime == "pu" else 0.7 if prior == 0.5 else 0.5
+        pairs = POSITIVES if regime == "pu" else BY_CLASS
+        prior, share = pairs[(number + zlib.crc32(name.encode())) % len(pairs)]
         sides = [rng.permutation(np.flatnonzero(positive == side)) for side in (True, False)]
         shares, labeled = (
             np.array([prior, 1 - prior]),

@@ -36,8 +36,10 @@ from sklearn.linear_model import LogisticRegression
 from pnulearn import PriorAdjusted
 from pnulearn._intervals.posterior_grids import DecisionRates, weigh_evidence
 from pnulearn._intervals.score_tests import (
+    BEYOND_DOUBT,
     F1,
     IMPOSSIBLE,
+    NEAR,
     PRECISION,
     RECALL,
     Measure,
@@ -118,12 +120,13 @@ FIT_FACTORS: dict[str, tuple] = {
 }
 INTRODUCTION = f"""\
 Every metric has cells in which every level of every factor occurs equally often, and the
-hard corners of rates and AUC (5 + 5 labels, 10,000 unlabelled rows, priors .02 and .98, errors of .05, .5, 50 %); the
-levels are in the tables below. All intervals promise 95 %; bands promise to hold the whole curve. Rates have 400 draws
-a cell (widths are from {WITH_WIDTH} of them), others 100 to 400. The prior is known, or counted on {COUNTED} random
-rows. `lowest` is the lowest cover of a cell; among many cells it lies three standard errors (1 point each at 400 draws,
-2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more than two standard errors. Cover
-below 90 % is bold. `simple` is the usual interval of the labels alone, with the prior taken as known.
+hard corners of rates and AUC (5 + 5 labels, 10,000 unlabelled rows, priors .02 and .98, errors of .05, .5, 50 %);
+the levels are in the tables below. All intervals promise 95 %; bands promise to hold the whole curve. Rates have
+400 draws a cell (widths are from {WITH_WIDTH} of them), others 100 to 400. The prior is known, or counted on
+{COUNTED} random rows. `lowest` is the lowest cover of a cell; among many cells it lies three standard errors (1
+point each at 400 draws, 2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more
+than two standard errors. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the
+prior taken as known.
 """
 
 
@@ -232,12 +235,16 @@ def test_at(
     if power and size.all():
         logs = power * np.array([DecisionRates(share, size, float(point)).agreement for point in points])
         weight = weight * np.exp(logs - logs.max())
-    values = np.array([truth, measure.best, measure.worst])
-    p, best, worst = weight @ lower_tail(measure, values, share, size, points[:, None], believed.spread) / weight.sum()
+    inside = (measure.worst - measure.best) * np.sin(NEAR * np.pi / 2) ** 2
+    values = np.array([truth, measure.best, measure.best + inside, measure.worst - inside, measure.worst])
+    tails = weight @ lower_tail(measure, values, share, size, points[:, None], believed.spread) / weight.sum()
+    p, best, near_best, near_worst, worst = tails.tolist()
     level = (1 - CONFIDENCE) / 2
     lines = [measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst)]
-    too_good = p > 1 - min(level, (1 - worst) / 4) and not _all_seen(lines[0], share, size, 0.0)
-    too_bad = p < min(level, best / 4) and not _all_seen(lines[1], share, size, 1.0)
+    clean = _all_seen(lines[0], share, size, 0.0) and near_best <= 1 - BEYOND_DOUBT
+    spoilt = _all_seen(lines[1], share, size, 1.0) and near_worst >= BEYOND_DOUBT
+    too_good = p > 1 - min(level, (1 - worst) / 4) and not clean
+    too_bad = p < min(level, best / 4) and not spoilt
     if min(best, 1 - worst) < IMPOSSIBLE or not (too_good or too_bad):
         return -np.inf, np.inf
     below = too_good == (measure.best < measure.worst)
@@ -462,6 +469,8 @@ def design_drawer(kind: str) -> Callable[[Cell, np.random.Generator], Found]:
             return truth, np.where(truth ^ wrong, 1.0, -1.0)
 
         (truth, score), (_, of_u) = rows(n, inclusion), rows(u, prior)
+        while truth.all() or not truth.any():  # the risk needs labels of both classes
+            truth, score = rows(n, inclusion)
         y = np.append(truth.astype(float), np.full(len(of_u), np.nan))
         score = np.append(score, of_u)
         weight = np.append(np.where(truth, 0.2, 1.0), np.ones(len(of_u))) if kind == "weights" else np.ones(len(y))

@@ -113,6 +113,13 @@ def test_an_end_is_the_best_value_without_errors_and_the_worst_without_a_right_c
                 assert low < high
 
 
+def test_many_unlabelled_rows_exclude_what_a_few_labels_allow():
+    """Five right labels leave every recall possible; 10,000 rows of which 98 % are positive say that it is about .8."""
+    share, size, prior = np.array([0.0, 0.2, 0.79]), np.array([5.0, 5.0, 10_000.0]), PriorEstimate.known(0.98)
+    low, high = rate_interval(share, size, prior, RECALL, 0.95)
+    assert 0.76 < low < high < 0.84
+
+
 def test_an_uncertain_prior_widens_an_interval_and_a_nearly_certain_one_does_not():
     share, size = np.array([0.1, 0.2, 0.41]), np.array([50.0, 50.0, 1000.0])
     counted = [PriorEstimate.of_counts([0.7 * n, 0.3 * n]) for n in (30, 1e6)]

@@ -134,3 +134,22 @@ def test_the_range_is_open_where_every_row_may_have_to_be_called_positive():
     found = pnu_best_threshold(y, score, prior=PRIOR, costs=(1e4, 1))
     assert found.low == -np.inf
     assert np.isfinite(pnu_best_threshold(y, score, prior=PRIOR, costs=(1, 1)).low)
+
+
+def test_a_reliability_band_holds_the_whole_curve_of_a_useless_model():
+    """Scores that say nothing: the share of positives is the prior in every bin, and 50 labels fill ten bins."""
+    rng, held = np.random.default_rng(0), []
+    y = np.repeat([1.0, 0.0, np.nan], [50, 50, 300])
+    for _ in range(100):
+        curve = pnu_reliability(y, rng.random(len(y)), prior=0.3)
+        held.append(bool(((curve.low <= 0.3) & (curve.high >= 0.3)).all()))
+    assert np.mean(held) > 0.91
+
+
+def test_an_end_of_a_reliability_band_is_zero_or_one_where_no_label_says_otherwise():
+    rng = np.random.default_rng(1)
+    y = np.repeat([1.0, 0.0, np.nan], [50, 50, 1000])
+    score = np.concatenate([np.full(50, 0.95), np.full(50, 0.05), np.where(rng.random(1000) < 0.4, 0.95, 0.05)])
+    curve = pnu_reliability(y, score + rng.uniform(-0.04, 0.04, len(y)), prior=0.4)
+    assert set(curve.low[curve.x < 0.1].tolist()) == {0.0}
+    assert set(curve.high[curve.x > 0.9].tolist()) == {1.0}

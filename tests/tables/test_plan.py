@@ -156,8 +156,8 @@ def test_somebody_may_know_better_what_a_column_is(tmp_path):
     }
     with pytest.raises(TableError, match="Kinds are number, flag, category, codes, date, text"):
         learn_plan(source, kinds={"zip": "town"})
-    with pytest.raises(TableError, match=r"has no column 'zap'. Did you mean 'zip'"):
-        learn_plan(source, kinds={"zap": "category"})
+    with pytest.raises(TableError, match=r"has no column 'zipp'. Did you mean 'zip'"):
+        learn_plan(source, kinds={"zipp": "category"})
 
 
 def test_categories_beyond_the_limit_share_features(tmp_path):

@@ -46,6 +46,9 @@ def test_a_model_that_calls_hardly_anything_positive_says_so_first():
     assert "but about 20 % are expected" in found.headline
     assert "Label more rows (now 80)" in found.advice
     assert found.concerns[0].grave
+    unsure = verdict_of(table_of(gap=0.2, share=0.2), prior=PriorEstimate.of_range(0.1, 0.4))
+    assert "but 10 % to 40 % are expected" in unsure.headline  # a wide range, not its middle
+    assert "would narrow it to a range of about" in unsure.advice
 
 
 @pytest.mark.parametrize(("errors", "grave"), [(0.5, True), (0.42, False), (0.1, None)])

@@ -247,16 +247,16 @@ def draw_bins(
 ) -> FloatArray:
     """Posterior draws of the share of positives among rows between two edges, (1 + draws, bins).
 
-    As `draw_scores`, with one pseudo-observation per class, spread over the bins like U.
+    As `draw_scores`, with Jeffreys' prior, half a row of either class in every bin. The estimate has one
+    pseudo-observation per class, spread over the bins like U; draws with that little are too narrow.
     """
     counts = np.array([_count(g, w, edges)[1:-1] for g, w in zip(scores, weights, strict=True)])
     usual = counts[2] if counts[2].any() else counts[0] + counts[1]
     smoothed = counts + np.array([1.0, 1.0, 0.0])[:, None] * usual / usual.sum()
     rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)[:, None]
     masses = []
-    for count in smoothed:
-        drawn = rng.standard_gamma(count, size=(N_SCORE_DRAWS, len(count)))
-        rows = np.vstack([count, drawn])
+    for count, seen, added in zip(smoothed, counts, (JEFFREYS, JEFFREYS, 0.0), strict=True):
+        rows = np.vstack([count, rng.standard_gamma(seen + added, size=(N_SCORE_DRAWS, len(count)))])
         masses.append(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
     if not counts[0].any():
         masses[0] = np.clip((masses[2] - (1 - theta) * masses[1]) / theta, 0, None)

@@ -36,8 +36,10 @@ LATTICE = 17  # numbers of errors of one class that are summed over
 NORMAL_FROM = 3.0  # variance of a class's number of errors from which it is treated as normal: 4.6 deviations fit
 NEGLIGIBLE = 1e-12  # probability
 IMPOSSIBLE = 1e-9  # p-value at the best or the worst possible value
+BEYOND_DOUBT = 1e-6  # p-value
 HALVINGS = 28  # of a segment; the statistic is orthogonal to the error that is left, so its effect is of second order
 COARSE, FINE, REFINEMENTS = 33, 6, 3  # points of the search for the ends
+NEAR = 1 / (COARSE - 1)  # place of the first of them
 N_PRIORS, WIDEST = 17, 3.0  # normal deviates whose quantiles represent an uncertain prior
 N_QUANTILES = 801
 SMALLEST = 1e-12  # error rates are kept this far from 0 and 1
@@ -147,7 +149,8 @@ def rate_interval(
 
     Notes
     -----
-    An end is the best value if the labelled rows show no error that lowers it, and the worst if all of them are errors.
+    An end is the best value if the labelled rows show no error that lowers it, and the worst if all of them are errors,
+    unless the test excludes it beyond doubt: many unlabelled rows under a known prior exclude what few labels allow.
     If the rows contradict even the best value (or the worst), the level of that end is lowered to a quarter of its
     p-value, so that the interval is never empty. Assumes independent random rows of each class and of
     the population, and a correct prior.
@@ -176,14 +179,23 @@ def rate_interval(
         )
 
     levels = tail_levels(confidence)
-    best_tail, worst_tail = rejected(np.array([0.0, 1.0])).tolist()
+    best_tail, near_best, near_worst, worst_tail = rejected(np.array([0.0, NEAR, 1 - NEAR, 1.0])).tolist()
+    too_good, too_bad = (
+        near_best > 1 - BEYOND_DOUBT,
+        near_worst < BEYOND_DOUBT,
+    )  # U has no weight at the ends themselves
     if min(best_tail, 1 - worst_tail) < IMPOSSIBLE:  # no value agrees with P, N and U under this prior
         return min(measure.best, measure.worst), max(measure.best, measure.worst)
-    ends = crossings(rejected, (1 - min(levels[0], (1 - worst_tail) / 4), min(levels[0], best_tail / 4)))
+
+    def falling(places: AnyArray) -> AnyArray:
+        p = np.where(too_good & (places == 0), 1.0, rejected(places))
+        return np.where(too_bad & (places == 1), 0.0, p)
+
+    ends = crossings(falling, (1 - min(levels[0], (1 - worst_tail) / 4), min(levels[0], best_tail / 4)))
     best, worst = (measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst))
-    if _all_seen(best, share, size, 0.0):
+    if _all_seen(best, share, size, 0.0) and not too_good:
         ends[0] = 0.0
-    if _all_seen(worst, share, size, 1.0):
+    if _all_seen(worst, share, size, 1.0) and not too_bad:
         ends[1] = 1.0
     values = measure.best + (measure.worst - measure.best) * np.sin(np.array(ends) * np.pi / 2) ** 2
     return float(values.min()), float(values.max())

@@ -136,7 +136,8 @@ def pnu_roc_curve(
     middle = (draws.recall[:, 1:] + draws.recall[:, :-1]) / 2
     areas = np.sum(-np.diff(draws.fpr, axis=1) * middle, axis=1)
     thresholds = draws.thresholds[np.argmax(draws.fpr[0] <= GRID[:, None] + 1e-12, axis=1)]
-    return _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence, thresholds)
+    curve = _curve("ROC", GRID, curves, _estimate_area(areas, draws, confidence), confidence, thresholds)
+    return replace(curve, low=np.where(GRID > 0, curve.low, 0.0))  # no sample shows that a rate of exactly 0 is reached
 
 
 def pnu_precision_recall_curve(

@@ -96,8 +96,8 @@ def pnu_risk(
         Weight η of U in [−1, 1]; −1, 0 and 1 are the NU, PN and PU risks. "optimal" minimises the estimated variance,
         "heuristic" minimises it for equal class variances and unlimited U. Fixed numbers and "heuristic" give an
         unbiased estimate. "optimal" depends on the rows: with ten labels per class and the squared loss, the bias is
-        0.07 standard deviations and 95 % intervals cover 90 %. With other losses, or with fifty labels or more,
-        simulations show neither effect (benchmarks/judge_monte_carlo.py).
+        0.07 standard deviations; with other losses, or with fifty labels or more, simulations show none
+        (benchmarks/judge_monte_carlo.py). Coverage of the intervals: results/intervals.md.
     loss : str or Loss
         Name of a loss, or a `Loss`.
     costs : (float, float)

@@ -30,7 +30,7 @@ from pnulearn.tables._model import TableModel
 from pnulearn.tables._notes import note, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._prior import note_of_one_class, prior_facts, settle_prior
-from pnulearn.tables._provenance import read_row_groups, read_weights
+from pnulearn.tables._provenance import find_origins, read_row_groups, read_weights
 from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, window_sizes
 
 
@@ -126,6 +126,7 @@ def compare_table(
     by : str, optional
         A column of groups, or of dates to be cut into windows ("date:month").
     """
+    find_origins(table, label, None, options.weights, options.drop, options.groups, said=True)  # refuses the label
     labels = table_labels(table, label, options.pos_label, options.unlabeled)
     found = [_model_scores(table, name, model, labels) for name, model in models]
     found += [score_column(table, column, labels.classes, threshold) for column in scores]

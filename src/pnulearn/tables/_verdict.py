@@ -189,7 +189,7 @@ def judge_held_out(
     except ContradictedPrior as error:
         concerns.append(Concern("prior_contradicted", str(error), CHECK_PRIOR, grave=True))
     if doubt:
-        concerns.append(Concern("prior_doubted", doubt, CHECK_PRIOR))
+        concerns.append(Concern("prior_doubted", doubt, "A range such as prior=(0.1, 0.3) is possible, too."))
     concerns += leakage_concerns(giveaways)
     if quality is not None and decisions is not None:
         quality = _with_one_prior(quality, prior)
@@ -250,9 +250,13 @@ def _concerns(
     shares = prior.shares
     prior_remedy = _prior_remedy(classes, prior, narrowing)
     more_labels = f"Label more rows (now {n_labels}), or add informative columns."
-    for name, called, share in zip(classes, quality.called, shares, strict=True):
+    for place, (name, called, share) in enumerate(zip(classes, quality.called, shares, strict=True)):
         if called < HARDLY_ANY * share:
-            what = f"It predicts {name!r} for {percent(called)} of the rows, but about {percent(share)} are expected."
+            expected = f"about {percent(share)}"
+            if prior.mass is not None and prior.high - prior.low > HARDLY_KNOWN:
+                ends = sorted(abs(1 - place - end) for end in (prior.low, prior.high))
+                expected = " to ".join(map(percent, ends))
+            what = f"It predicts {name!r} for {percent(called)} of the rows, but {expected} are expected."
             yield Concern("hardly_any", what, more_labels if prior.is_known else prior_remedy, grave=True)
     always = f"always answering {classes[quality.larger]!r}"
     remedy = more_labels if prior.is_known else prior_remedy
@@ -314,8 +318,8 @@ def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Nar
         ways.append('pass sampling="random" if the labelled rows were drawn at random')
     n_labels, after = N_RANDOM, ""
     if narrowing is not None:
-        n_labels, ends = narrowing.n_labels, map(percent, narrowing.interval_after)
-        after = f", which would narrow it to about {' to '.join(ends)}"
+        n_labels, (low, high) = narrowing.n_labels, narrowing.interval_after
+        after = f", which would narrow it to a range of about {100 * (high - low):.0f} points"
     label = f'label {n_labels} rows drawn at random{after} (mark them in a column and pass at_random="COLUMN")'
     return _upper(f"{', or '.join([*ways, label])}.")
 
