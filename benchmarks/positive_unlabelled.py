@@ -411,6 +411,9 @@ def print_grid(lines: list[dict[str, str]]) -> None:
         "distributed like positives, so that P and U give only the upper bound. Draws with fewer than three labels "
         "are left out. The risk of a fixed score is at the known prior; the risk of the model at the estimated one.\n"
     )
+    missing = sorted(set(GRID_PRIORS) - set(column(lines, "prior").tolist()))
+    if missing:
+        print(f"Not run since the interval of the prior last changed: priors {', '.join(map(str, missing))}.\n")
     for shared, words in ((0.0, "Identified"), (SHARED, "Not identified")):
         rows = []
         for prior in (*GRID_PRIORS, "all"):
