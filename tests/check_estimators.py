@@ -41,8 +41,8 @@ HEAD = """# scikit-learn's checks
 `check_estimator` for every public estimator, made by `make check-estimators` (`tests/check_estimators.py`): checks
 passed, and those that failed, by name. Classifiers inside `PriorAdjusted` have no seed of their own; that of
 `PriorAdjusted` reaches them. `LabeledOnly` can fail only where the classifier inside does.
-`PNUNetClassifier` computes in single precision, where the last bits of a row's sums depend on the rows beside it: scores
-of a subset differ by about 1e-6, and the check of this is known to fail.
+`PNUNetClassifier` computes in single precision, where the last bits of a row's sums depend on the rows beside it:
+scores of a subset differ by about 1e-6, and the check of this is known to fail.
 The priors of `pnulearn.priors` and `TableClassifier` are no estimators of arrays X and y and are not in the table.
 
 """
