@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from threading import Thread
 from typing import NamedTuple
@@ -112,9 +113,9 @@ def make_app(table, journal=None, **options):
     return LabelingApp(labeler, RowReader(task.table, {"bought"}, table.parent), table.name, "bought")
 
 
-@pytest.fixture
-def serve():
-    """Serve tables from threads of this process, which is quicker; returns the address."""
+@contextmanager
+def serving():
+    """Serve tables from threads of this process, which is quicker; `start` returns the address."""
     running = []
 
     def start(table, app=None, **options):
@@ -130,3 +131,9 @@ def serve():
         app.stop()
         thread.join()
         listener.close()
+
+
+@pytest.fixture
+def serve():
+    with serving() as start:
+        yield start

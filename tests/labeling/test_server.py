@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from tests.labeling.conftest import Client, make_app, write_table
+from tests.labeling.conftest import Client, make_app, serving, write_table
 
 from pnulearn.labeling._cells import find_picture, picture_type
 from pnulearn.labeling._page_state import choose_keys
@@ -21,10 +21,13 @@ PIXEL = base64.b64decode(
 )
 
 
-@pytest.fixture
-def client(tmp_path, serve):
-    write_table(tmp_path / "table.csv", n_rows=40)
-    return Client(serve(tmp_path / "table.csv"))
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """One server for all tests that answer no row."""
+    table = tmp_path_factory.mktemp("labels") / "table.csv"
+    write_table(table, n_rows=40)
+    with serving() as start:
+        yield Client(start(table))
 
 
 def test_only_this_machine_with_the_token_and_from_the_page(client):
