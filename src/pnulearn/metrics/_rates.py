@@ -37,6 +37,8 @@ from pnulearn.metrics._variance import decision_shares, loss_samples
 from pnulearn.priors._estimate import PriorEstimate
 from pnulearn.priors._resolve import read_share
 
+EQUAL = 1e-9  # shares that differ by less are equal up to rounding
+
 
 def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
     """Precision in a population with this class prior: share of positives among rows predicted positive.
@@ -318,7 +320,7 @@ def judge_decisions(
         given = measures if two else [None] * len(drawn[name])
         return tuple(map(estimate, drawn[name], best[name][:, 0].tolist(), given))
 
-    larger = int(np.argmax(likely[0]))
+    larger = int(np.argmax(likely[0] > likely[0].max() - EQUAL))  # the first of equally large classes
     wrong, always = 1 - drawn["right"].sum(axis=0), 1 - shares[larger]
     error = (
         estimate(wrong, 1 - float(best["right"].sum()), cost_measure(prior) if two else None)
