@@ -101,3 +101,9 @@ def test_rows_of_one_group_tell_nothing(table):
     table = np.array(table, dtype=float)
     prior = PriorEstimate.known(0.3 if table.shape[1] == 2 else np.full(3, 1 / 3))
     assert judge_decisions(table, prior) is None
+
+
+def test_equal_classes_have_one_baseline_whatever_the_last_bit_says():
+    halves = [0.5, np.nextafter(0.5, 0), np.nextafter(0.5, 1)]
+    assert {judge_decisions(TABLE, PriorEstimate.known(share)).larger for share in halves} == {0}
+    assert judge_decisions(TABLE, PriorEstimate.known(0.5 + 1e-6)).larger == 1

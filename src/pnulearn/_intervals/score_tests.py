@@ -180,10 +180,8 @@ def rate_interval(
 
     levels = tail_levels(confidence)
     best_tail, near_best, near_worst, worst_tail = rejected(np.array([0.0, NEAR, 1 - NEAR, 1.0])).tolist()
-    too_good, too_bad = (
-        near_best > 1 - BEYOND_DOUBT,
-        near_worst < BEYOND_DOUBT,
-    )  # U has no weight at the ends themselves
+    # U has no weight at the ends themselves, so it is asked next to them.
+    too_good, too_bad = near_best > 1 - BEYOND_DOUBT, near_worst < BEYOND_DOUBT
     if min(best_tail, 1 - worst_tail) < IMPOSSIBLE:  # no value agrees with P, N and U under this prior
         return min(measure.best, measure.worst), max(measure.best, measure.worst)
 
