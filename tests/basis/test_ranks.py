@@ -162,7 +162,7 @@ def test_a_bandwidth_the_linear_kernel_and_large_sparse_rows_leave_out_the_ranks
         assert PNUClassifier(**options, **QUICK).fit(X, Y).search_.columns is None
     sparse = PNUClassifier(centers=20, **QUICK)
     assert sparse.fit(csr_matrix(X), Y).search_.columns is not None
-    monkeypatch.setattr("pnulearn._kernels.registry.DENSE_AT_MOST", X.size - 1)
+    monkeypatch.setattr("pnulearn._kernels.basis.DENSE_AT_MOST", X.size - 1)
     assert sparse.fit(csr_matrix(X), Y).search_.columns is None
     assert sparse.fit(X, Y).search_.columns is not None
 

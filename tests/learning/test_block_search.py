@@ -77,7 +77,7 @@ def test_blocks_give_what_all_rows_at_once_give(given):
     weight[0] = 0 if shape[0] > 1 else weight[0]
     fold_weights = [RNG.random(shape) for _ in range(n_folds)]
     model, by_blocks = (
-        road.assemble(found, weight, fold_weights) for road, found in ((rows, explored), (blocks, fits))
+        search.assemble(found, weight, fold_weights) for search, found in ((rows, explored), (blocks, fits))
     )
     assert_array_equal(by_blocks.used, model.used)
     features = sum(

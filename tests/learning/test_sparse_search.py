@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pnulearn
 from pnulearn import PNUClassifier
-from pnulearn._learning import from_rows
 from pnulearn._solvers import sparse_ridge
 from pnulearn._solvers.candidates import ALPHAS, Mixes, Training
 from pnulearn._solvers.ridge import squared_candidates
@@ -69,13 +68,13 @@ def test_every_candidate_is_that_of_dense_rows(given):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("held_out", [False, True])
-def test_a_classifier_takes_the_road_by_itself_with_the_same_answer(monkeypatch, n_classes, held_out):
+def test_a_classifier_chooses_the_sparse_search_with_the_same_answer(monkeypatch, n_classes, held_out):
     X, y, _ = text_like(n_classes=n_classes)
     more = dict(zip(("X_val", "y_val"), text_like(seed=5, n_classes=n_classes)[:2], strict=True)) if held_out else {}
     prior = 0.4 if n_classes == 2 else {0: 0.5, 1: 0.3, 2: 0.2}
     model = PNUClassifier(kernel="linear", prior=prior, random_state=0, mix=[-0.4, 0.0, 0.3], cv=3)
     dense = model.fit(X, y, **more).decision_function(X), model.search_.squared, model.validation_scores_, model.risk_
-    monkeypatch.setattr(from_rows, "DENSE_AT_MOST", 0)
+    monkeypatch.setattr("pnulearn._kernels.basis.DENSE_AT_MOST", 0)
     monkeypatch.setattr("pnulearn._kernels.linear.dense", None)
     found = model.fit(X, y, **more).decision_function(X), model.search_.squared, model.validation_scores_, model.risk_
     for one, other in zip(found[:3], dense[:3], strict=True):
@@ -85,7 +84,7 @@ def test_a_classifier_takes_the_road_by_itself_with_the_same_answer(monkeypatch,
 
 
 def test_probabilities_saving_and_export_are_those_of_a_linear_model(monkeypatch, tmp_path):
-    monkeypatch.setattr(from_rows, "DENSE_AT_MOST", 0)
+    monkeypatch.setattr("pnulearn._kernels.basis.DENSE_AT_MOST", 0)
     X, y, truth = text_like(n=300, labeled=100)
     model = PNUClassifier(kernel="linear", prior=0.5, random_state=0).fit(X, y)
     assert np.mean(model.predict(X[100:]) == truth[100:]) > 0.8

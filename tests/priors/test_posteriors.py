@@ -74,6 +74,33 @@ def test_sparse_rows_are_scored_like_dense_ones():
         assert_allclose(one, two, rtol=1e-7, atol=1e-10)
 
 
+def test_candidates_on_ranks_come_after_the_others_and_do_not_depend_on_the_scale():
+    classes, other = blobs(4)
+    stretched = [Group(np.exp(2 * group.X), group.weight) for group in (*classes, other)]
+    given = kernel_scores(classes, [other])
+    with_ranks = kernel_scores(classes, [other], with_ranks=True)
+    of_stretched = kernel_scores(stretched[:-1], stretched[-1:], with_ranks=True)
+    for one, both, changed in zip(given, with_ranks, of_stretched, strict=True):
+        assert len(both) == 2 * len(one)
+        assert_allclose(both[: len(one)], one)
+        assert_allclose(changed[len(one) :], both[len(one) :], atol=1e-12)
+        assert np.abs(changed[: len(one)] - one).max() > 0.1
+
+
+def test_large_sparse_rows_are_not_ranked(monkeypatch):
+    classes, other = blobs(5)
+    as_sparse = [Group(sparse.csr_matrix(group.X), group.weight) for group in (*classes, other)]
+    for one, two in zip(
+        kernel_scores(classes, [other], with_ranks=True),
+        kernel_scores(as_sparse[:-1], as_sparse[-1:], with_ranks=True),
+        strict=True,
+    ):
+        assert_allclose(one, two, atol=1e-9)
+    monkeypatch.setattr("pnulearn._kernels.basis.DENSE_AT_MOST", 0)
+    found = kernel_scores(as_sparse[:-1], as_sparse[-1:], with_ranks=True)
+    assert len(found[0]) == len(kernel_scores(classes, [other])[0])
+
+
 @pytest.mark.parametrize("sizes", [(8, 11), (5, 6, 7)])
 def test_calibration_minimises_the_smoothed_log_loss(sizes):
     classes, _ = blobs(3, sizes)

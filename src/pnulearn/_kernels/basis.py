@@ -14,12 +14,18 @@ from pnulearn._arrays import AnyArray
 from pnulearn._machine import map_in_threads
 
 FEWEST_FOR_THREADS = 8  # chunks
+DENSE_AT_MOST = 2**20  # size of a sparse X that is made dense: 8 MB
 ROW_CHUNK = 512  # small enough for the features of a chunk to stay in the processor's cache
 
 
 def dense(X: Any) -> AnyArray:
     """X as a dense array."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def stays_sparse(X: Any) -> bool:
+    """Whether X is sparse and too large to be made dense, which is faster for smaller ones."""
+    return sparse.issparse(X) and X.shape[0] * X.shape[1] > DENSE_AT_MOST
 
 
 class BlockFeatures(ABC):

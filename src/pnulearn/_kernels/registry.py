@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from pnulearn._arrays import AnyArray
-from pnulearn._kernels.basis import Kernel
+from pnulearn._kernels.basis import Kernel, stays_sparse
 from pnulearn._kernels.centers import AUTO, BOTH, GIVEN, ViewsBasis
 from pnulearn._kernels.gaussian import GaussianBasis
 from pnulearn._kernels.laplace import LaplaceBasis
@@ -16,7 +15,6 @@ from pnulearn._kernels.linear import LinearBasis
 from pnulearn._kernels.polynomial import PolynomialBasis
 from pnulearn._kernels.ranks import NormalRanks
 
-DENSE_AT_MOST = 2**20  # size of a sparse X that is made dense because that is faster: 8 MB
 KERNELS: dict[str, type[Kernel]] = {
     "rbf": GaussianBasis,
     "linear": LinearBasis,
@@ -59,8 +57,8 @@ def choose_views(
     A given bandwidth has the unit of the columns as given, and ranks make sparse rows dense.
     """
     if columns == AUTO:
-        large = sparse.issparse(X) and X.shape[0] * X.shape[1] > DENSE_AT_MOST
-        columns = BOTH if KERNELS[kernel].has_bandwidth and bandwidth is None and not large else GIVEN
+        is_free = KERNELS[kernel].has_bandwidth and bandwidth is None
+        columns = BOTH if is_free and not stays_sparse(X) else GIVEN
     chosen = KERNELS[kernel].choose(X, is_labeled, keys, centers, bandwidth)
     if columns == GIVEN:
         return chosen

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from pnulearn._arrays import AnyArray
-from pnulearn._kernels.basis import Basis
+from pnulearn._kernels.basis import Basis, stays_sparse
 from pnulearn._kernels.linear import LinearBasis
-from pnulearn._kernels.registry import DENSE_AT_MOST, KERNELS, choose_views
+from pnulearn._kernels.registry import KERNELS, choose_views
 from pnulearn._learning.block_search import BlockSearch, block_memory
 from pnulearn._learning.calibration import score_calibration
 from pnulearn._learning.result import CandidateGrid, FitResult
@@ -119,7 +118,7 @@ def choose_search(samples: Samples, basis: Basis) -> type[RowSearch] | type[Bloc
     all features in memory.
     """
     n, b = len(samples.codes), basis.size
-    if sparse.issparse(samples.X) and isinstance(basis, LinearBasis) and n * samples.X.shape[1] > DENSE_AT_MOST:
+    if isinstance(basis, LinearBasis) and stays_sparse(samples.X):
         return SparseSearch
     many = n * b > KEPT_AT_MOST and n > TALL * b and len(samples.population) >= 2 * b
     return BlockSearch if many else RowSearch

@@ -47,7 +47,7 @@ class EMPrior(PriorEstimator):
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))
         rng = generator(self.random_state)
-        posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier)
+        posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier, with_ranks=True)
         *known, scores = (np.log(np.clip(p, 1e-9, None)) for p in posteriors.at(np.full(n_classes, 1 / n_classes)))
         scores, population = gather_scores(scores, groups.unlabeled)
         draws = [bayesian_bootstrap(group.weight, self.n_bootstrap, rng) for group in (*groups.classes, population)]

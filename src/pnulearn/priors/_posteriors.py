@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from sklearn.base import clone
 from sklearn.utils.extmath import safe_sparse_dot
 
 from pnulearn._arrays import AnyArray
+from pnulearn._kernels.basis import stays_sparse
 from pnulearn._kernels.gaussian import gaussian, squared_distances
+from pnulearn._kernels.ranks import NormalRanks
 from pnulearn._problem.folds import assign_folds
 from pnulearn._problem.row_keys import LABELS_PER_CELL, MOST_CELLS, row_keys
 from pnulearn.priors._groups import KEY_SEED, Group, stack, typical_distance
@@ -43,12 +46,18 @@ class Posteriors:
         return [np.tensordot(self.trust, softmax(logits + shift, axis=1), 1) for logits in self.logits]
 
 
-def held_out_posteriors(classes: Sequence[Group], others: Sequence[Group], classifier: Any = None) -> Posteriors:
+def held_out_posteriors(
+    classes: Sequence[Group], others: Sequence[Group], classifier: Any = None, *, with_ranks: bool = False
+) -> Posteriors:
     """Held-out class probabilities of all groups.
 
     Without a classifier, kernel ridge candidates are averaged with weights from their leave-one-out likelihood.
+    `with_ranks` adds candidates that see columns as normal ranks, unless dense rows would be too large.
     """
-    scores = kernel_scores(classes, others) if classifier is None else fold_scores(classifier, classes, others)
+    if classifier is None:
+        scores = kernel_scores(classes, others, with_ranks=with_ranks)
+    else:
+        scores = fold_scores(classifier, classes, others)
     calibrated = calibrate(scores[: len(classes)], classes)
     trust = softmax(-calibrated.loss * sum(group.size for group in classes))
     kept = trust > LEAST_TRUST * trust.max()
@@ -84,7 +93,9 @@ def _scores(fitted: Any, X: Any) -> AnyArray:
     return np.column_stack([-scores, scores]) / 2 if scores.ndim == 1 else scores
 
 
-def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> list[AnyArray]:
+def kernel_scores(
+    classes: Sequence[Group], others: Sequence[Group] = (), *, with_ranks: bool = False
+) -> list[AnyArray]:
     """Held-out scores of shape (candidates, classes, rows) for every group.
 
     All classes have the same total weight, so a score estimates the class probability under equal class shares.
@@ -98,7 +109,11 @@ def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> lis
     targets = np.repeat(np.eye(len(classes)), [len(group) for group in trained], axis=0)
     part = _part_left_out(classes)
     left_out, predicted = [], []
-    for gram, cross in _kernels(trained, unseen):
+    views = [(trained, unseen)]
+    if with_ranks and not stays_sparse(rows := stack([group.X for group in (*trained, *unseen)])):
+        ranks = NormalRanks.learn(rows, np.concatenate([group.weight for group in (*trained, *unseen)]))
+        views.append((_ranked(trained, ranks), _ranked(unseen, ranks)))
+    for gram, cross in chain.from_iterable(_kernels(*view) for view in views):
         for own, coef in _ridge_path(gram, targets, weight, part):
             left_out.append(own.T)
             predicted.append((cross @ coef).T)
@@ -106,6 +121,11 @@ def kernel_scores(classes: Sequence[Group], others: Sequence[Group] = ()) -> lis
     unseen_parts = np.split(np.array(predicted), np.cumsum(list(map(len, unseen)))[:-1], axis=2)
     class_scores = [np.concatenate(parts, axis=2) for parts in zip(own_parts, unseen_parts, strict=False)]
     return class_scores + unseen_parts[len(classes) :]
+
+
+def _ranked(groups: Sequence[Group], ranks: NormalRanks) -> list[Group]:
+    """The same rows with every column replaced by its normal ranks."""
+    return [Group(ranks.apply(group.X), group.weight) for group in groups]
 
 
 def _kernels(trained: Sequence[Group], unseen: Sequence[Group]) -> Iterator[tuple[AnyArray, AnyArray]]:

@@ -46,12 +46,12 @@ EXPECTED_ROWS = 10  # weight of the expected mean of a class, in labelled rows
 class ScorePrior(PriorEstimator):
     """Class prior(s) from the mean held-out score of U between those of the classes, with scores of least variance.
 
-    A refinement of probabilistic adjusted count. Leave-one-out scores of kernel ridge candidates are averaged over
-    candidates and converted to the class shares at which the estimate has the least variance. The means of small
-    classes are shrunk towards those that the model expects. With two classes `raw` is the ratio, and the distribution
-    is normal around it, truncated to [0, 1], with a standard deviation corrected for few labels. The point estimate is
-    the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate for rare
-    classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
+    A refinement of probabilistic adjusted count. Leave-one-out scores of kernel ridge candidates, on columns as given
+    and on ranks, are averaged and converted to the class shares at which the estimate has the least variance. The means
+    of small classes are shrunk towards those that the model expects. With two classes `raw` is the ratio, and the
+    distribution is normal around it, truncated to [0, 1], with a standard deviation corrected for few labels. The point
+    estimate is the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate
+    for rare classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
 
     This is the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
 
@@ -76,7 +76,8 @@ class ScorePrior(PriorEstimator):
 
     def estimate(self, X: Any, codes: AnyArray, weight: AnyArray | None = None, n_classes: int = 2) -> PriorEstimate:
         groups = standardize(read_groups(X, codes, weight, n_classes))
-        contrast = _contrast(held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier), groups)
+        posteriors = held_out_posteriors(groups.classes, [groups.unlabeled], self.classifier, with_ranks=True)
+        contrast = _contrast(posteriors, groups)
         if contrast.gap(groups) < LEAST_GAP:
             return self._energy_instead(X, codes, weight, n_classes)
         if n_classes == 2:
