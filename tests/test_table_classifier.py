@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from pnulearn.cli import app, run
 from pnulearn.cli.console import show_facts
 from pnulearn.tables import TableError
 from pnulearn.tables._options import OPTIONS, TableOptions
+from pnulearn.tables._verdict import Concern
 from tests.cli.conftest import write_customers
 
 pd = pytest.importorskip("pandas")
@@ -173,6 +174,21 @@ def test_a_saved_model_says_and_predicts_the_same(model, customers, tmp_path):
     assert loaded.verdict_.quality == model.verdict_.quality
     with pytest.raises(ValueError, match="which a model file does not hold"):
         loaded.report(tmp_path / "r.html")
+
+
+def test_error_and_prior_are_those_of_the_verdict(model):
+    assert model.risk_ == model.verdict_.quality.error
+    assert (model.prior_, model.prior_interval_) == (model.verdict_.prior.value, model.verdict_.prior.interval)
+
+
+def test_a_verdict_prints_every_concern_and_every_remedy_once(model):
+    concerns = (
+        Concern("a", "A is wrong.", "Mend it."),
+        Concern("b", "B is, too.", "Mend it."),
+        Concern("c", "And C.", "Wait."),
+    )
+    verdict = replace(model.verdict_, headline="No: A is wrong.", concerns=concerns, assumption="Assumed.")
+    assert str(verdict).splitlines() == ["Assumed.", "No: A is wrong.", "Mend it.", "B is, too.", "And C. Wait."]
 
 
 def test_a_report_is_written(model, tmp_path):

@@ -56,7 +56,11 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
     model_
         The `TableModel`: `model_.classifier` is the `PNUClassifier` or `AutoPNU` behind it.
     verdict_
-        How good the model is: `verdict_.headline` in a sentence, `verdict_.facts()` as numbers.
+        How good the model is: `print(model.verdict_)` in sentences, `verdict_.facts()` as numbers.
+    risk_
+        The expected error with an interval, as of `PNUClassifier`.
+    prior_, prior_interval_
+        The share of positives in the population and its 90 % interval; of more classes an array.
     columns_
         How each column is used: its kind, number of features, missing cells and treatment. None after `load`.
     remarks_
@@ -287,6 +291,8 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
 
     def _accept(self, model: TableModel) -> None:
         self.model_, self.classes_ = model, model.classifier.classes_
+        self.risk_ = model.classifier.risk_
+        self.prior_, self.prior_interval_ = model.classifier.prior_, model.classifier.prior_interval_
         self.feature_names_in_ = np.array([column.name for column in model.plan.columns], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 

@@ -316,7 +316,7 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
     console, wrapped = Console(), sys.stdout.isatty()
     if verdict.assumption:
         console.print(Text(visible(in_options(verdict.assumption))), soft_wrap=not wrapped)
-    show_lines(verdict.headline, filter(None, (verdict.advice, *more_concerns(verdict))))
+    show_lines(verdict.headline, verdict.details)
     table = Table(show_header=False, box=None, pad_edge=False)
     for place in range(4):
         table.add_column(justify="right" if place == 1 else "left", overflow="fold")
@@ -330,14 +330,6 @@ def show_verdict(verdict: Verdict, *footer: str) -> None:
     console.print()
     for line in footer:
         console.print(Text(visible(line)), soft_wrap=not wrapped)
-
-
-def more_concerns(verdict: Verdict) -> Iterator[str]:
-    """Concerns after the first, which the headline contains; each remedy is printed once."""
-    said = {concern.remedy for concern in verdict.concerns[:1]}
-    for concern in verdict.concerns[1:]:
-        yield concern.what if concern.remedy in said else str(concern)
-        said.add(concern.remedy)
 
 
 def learnt_from(model: TableModel) -> str:

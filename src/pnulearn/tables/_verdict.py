@@ -107,6 +107,18 @@ class Verdict:
         return self.concerns[0].remedy if self.concerns else ""
 
     @property
+    def details(self) -> list[str]:
+        """What follows the headline: the advice, then the other concerns; every remedy is there once."""
+        lines = [self.advice] if self.advice else []
+        for place, concern in enumerate(self.concerns[1:], 1):
+            is_new = concern.remedy not in (earlier.remedy for earlier in self.concerns[:place])
+            lines.append(str(concern) if is_new else concern.what)
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (self.assumption, self.headline, *self.details)))
+
+    @property
     def measures(self) -> list[Measure]:
         """Error, baseline, precision, recall, lift and prior as text, most important first."""
         return [] if self.quality is None else list(_measures(self.quality, self.classes, self.prior))
