@@ -44,10 +44,11 @@ def _describe(estimator: type) -> type:
 class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
     """A classifier for tables with text, dates, categories and missing cells, whose label column is partly empty.
 
-    The command line uses this class. Columns become features by a plan that is fitted with the model; small tables
-    are fitted in memory, large files in batches. Tables are data frames of pandas or polars, Arrow tables, DuckDB
-    relations, anything else that gives an Arrow stream, paths of files (CSV, Excel, Parquet, Feather, JSON lines) and
-    lists of paths. Labels are the name of a column or an array beside the table; missing ones mark unlabelled rows.
+    The command line uses this class. The encoding of the columns as features is learnt from the table and stored with
+    the model; small tables are fitted in memory, large files in batches. Tables are data frames of pandas or polars,
+    Arrow tables, DuckDB relations, anything else that gives an Arrow stream, paths of files (CSV, Excel, Parquet,
+    Feather, JSON lines) and lists of paths. Labels are the name of a column or an array beside the table; missing ones
+    mark unlabelled rows.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
     remarks_
         Notes about reading the table and fitting.
     fitted_
-        The model with the rows that it was fitted to, or a sample of them; None after `load`.
+        The model together with the rows that it was fitted to, or a sample of them; None after `load`.
     feature_names_in_, n_features_in_
         Columns that the model needs.
 
@@ -98,7 +99,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         y : str or array (rows,)
             The name of the column of labels, or the labels; missing ones mark unlabelled rows.
         command : str
-            The command line that did it, for the report.
+            The command line to print in the report, if the fit was started by one.
         """
         with collect_notes() as notes:
             data, label = self._open(X, y)
@@ -122,7 +123,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         threshold : float, optional
             The positive class is predicted above this probability; 0.5 by default.
         costs : (float, float), optional
-            What a missed positive and a false alarm cost; then the threshold is the one at which errors cost least.
+            Costs of a missed positive and of a false alarm; the threshold is then the one of least expected cost.
         """
         found = self.predictions(X, threshold=threshold, costs=costs)
         return np.concatenate([one.labels for _, one in found])
@@ -157,7 +158,7 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         threshold : float, optional
             The positive class is predicted above this probability; 0.5 by default.
         costs : (float, float), optional
-            What a missed positive and a false alarm cost; then the threshold is the one at which errors cost least.
+            Costs of a missed positive and of a false alarm; the threshold is then the one of least expected cost.
         """
         check_is_fitted(self)
         if costs is not None:
@@ -204,9 +205,10 @@ class TableClassifier(ClassifierMixin, TableOptions, BaseEstimator):
         confidence : float
             Confidence of the interval.
         costs : (float, float), optional
-            What a missed positive and a false alarm cost, to know the cost per row as well.
+            Costs of a missed positive and of a false alarm; the cost per row is then estimated as well.
         by : str, optional
-            A column of groups, or of dates to be cut into windows ("date:month"), to know the error of each as well.
+            A column of groups, or of dates to be cut into windows ("date:month"); the error of each is then estimated
+            as well.
         """
         check_is_fitted(self)
         data, label = self._open(X, y)

@@ -1,4 +1,4 @@
-"""Before any model is fitted: whether unlabelled rows help, from the paper's theory, and whether labels are fair."""
+"""Before any model is fitted: whether unlabelled rows help, by the paper's theory, and a test of how labels arose."""
 
 from __future__ import annotations
 
@@ -57,19 +57,20 @@ class Advice:
     measured : bool
         Whether the error rates were measured rather than assumed.
     best : str
-        "pn", "pu", "nu" or "pnu".
+        The recommended risk: "pn" (labelled rows only), "pu" (positive and unlabelled rows), "nu" (negative and
+        unlabelled rows) or "pnu" (all rows).
     mix : float
-        η of minimum variance for these sizes.
+        Weight η of the unlabelled rows of minimum variance, for these sizes.
     paper_mix : float
-        η of minimum variance with unlimited U.
+        The same with unlimited unlabelled rows.
     variance_ratio : float
         Variance of the PNU risk at `mix` over that of the PN risk.
     limit_ratio : float
-        The same with unlimited U.
+        The same with unlimited unlabelled rows.
     pu_against_pn : float
-        Ratio of the bounds of Niu et al. (2016); below 1, PU alone has the smaller bound than PN.
+        Ratio of the error bounds of Niu et al. (2016); below 1, the bound of "pu" is smaller than that of "pn".
     nu_against_pn : float
-        The same for NU.
+        The same for "nu" and "pn".
     unlabeled_to_help : float
         Number of unlabelled rows from which the paper's mix lowers the variance.
     unlabeled_enough : float
@@ -195,9 +196,10 @@ def advise(
     width: float | None = None,
     sampling: Sampling = "by_class",
 ) -> Advice:
-    """Recommend one of PN, PU, NU and PNU for these sample sizes, and the class to label next.
+    """Recommend a risk for these numbers of rows ("pn", "pu", "nu" or "pnu"), and the class to label next.
 
-    Error rates of 20 % for both classes are assumed if `error_rates` is not given.
+    The names say which rows a risk uses: positive (p), negative (n), unlabelled (u), as in `PNUClassifier`. Error rates
+    of 20 % for both classes are assumed if `error_rates` is not given.
 
     Parameters
     ----------
@@ -317,7 +319,7 @@ def _checked_sizes(*sizes: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class ScarCheck:
-    """Whether labelled rows can be a fair sample of their class: a test of SCAR, given the class prior.
+    """Whether labelled rows can be a random sample of their class: a test of this assumption, given the class prior.
 
     Parameters
     ----------
@@ -328,9 +330,9 @@ class ScarCheck:
     found : float
         Share of the unlabelled rows in that region.
     least : float
-        The least share of them that the assumption and the prior require.
+        Smallest share of the unlabelled rows in that region that is consistent with the assumption and the prior.
     prior : float
-        The share of the labelled class among the unlabelled rows that was used; the low end if it is uncertain.
+        Share of the labelled class among the unlabelled rows; if it is uncertain, the lower end of its interval.
     level : float
         The level of the test.
     """
@@ -374,16 +376,17 @@ def check_scar(
     classifier: Any = None,
     level: float = 0.05,
 ) -> ScarCheck:
-    """Test whether labelled rows can be a fair sample of their class (SCAR, selected completely at random).
+    """Test whether labelled rows can be a random sample of their class (SCAR, selected completely at random).
 
-    A fair sample P of a class, and its share q among the unlabelled rows, require U(A) ≥ q P(A) for every region A of
-    the features, because the other class cannot have a negative share. P, U and q say nothing else about the
+    Let P(A) and U(A) be the shares of the labelled and of the unlabelled rows in a region A of the features, and q the
+    share of the labelled class among the unlabelled rows. If the labelled rows are a random sample of their class, then
+    U(A) ≥ q P(A) for every region, because the other class cannot have a negative share. Nothing else follows from the
     assumption, so there is no test without knowledge of the prior. The region is that in which held-out odds of P
     against U exceed 1/q; a score test compares the shares of P and U in it.
 
-    The test finds labels that are concentrated in a part of their class. It misses some that are not fair: where the
-    classes overlap, unlabelled rows of the other class fill the region. With the low end of an uncertain prior it is
-    conservative.
+    The test finds labels that are concentrated in a part of their class. It misses some violations: where the
+    classes overlap, unlabelled rows of the other class lie in the region, too. An uncertain prior is
+    replaced by its lower end, which makes the test conservative.
 
     Parameters
     ----------
@@ -393,7 +396,8 @@ def check_scar(
         Labels; missing values and `unlabeled` mark unlabelled rows. If both classes have labelled rows, only the
         positive ones are compared with the unlabelled ones.
     prior : float, (float, float), distribution or PriorEstimate
-        Class prior from another source than these rows. An estimate from the same labelled rows assumes what is tested.
+        Class prior from another source than these rows. An estimate from the same labelled rows would assume what is
+        tested.
     sampling : "by_class" or "random"
         "random" if the table is one sample, in which some positives are labelled, and `prior` that of the table.
     unlabeled : object, optional

@@ -86,17 +86,17 @@ class _Fitted:
 
 
 class AutoPNU(PartiallyLabeledClassifier):
-    """Weighted average of PNU, a forest, boosting, logistic regression and an SVM, all adjusted to one class prior.
+    """Weighted average of `PNUClassifier`, a forest, boosting, logistic regression and an SVM under one class prior.
 
     Every learner is fitted separately; those of scikit-learn are wrapped in `PriorAdjusted`. Each one scores held-out
     rows, and the weights minimise the squared risk of the average on them, with a penalty for unequal weights that
-    falls with the number of labels. `risk_` is cross-validated: a row is scored with
+    falls with the number of labels. `risk_` is from nested cross-validation: a row is scored with
     adjustments and weights that were computed from the other folds.
 
-    With labels of one class only (P and U, or N and U), PNU and bagged trees that tell the labelled from the unlabelled
-    rows are averaged with equal weights.
+    If only one class has labels, `PNUClassifier` is averaged, with equal weights, with bagged trees that are trained to
+    separate the labelled from the unlabelled rows.
 
-    The cost is one fit of PNU, to columns as given and as ranks, and one fit per fold plus one of every other learner.
+    The cost is one fit of `PNUClassifier` and, for every other learner, one fit per fold plus one.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class AutoPNU(PartiallyLabeledClassifier):
         The class prior, in any form that `PNUClassifier` accepts; None estimates it.
     cv : "auto", int, splitter or pairs of row numbers
         Cross-validation that holds out every row once. "auto" is five folds for the scikit-learn learners and
-        `cv="auto"` of `PNUClassifier` for PNU.
+        `cv="auto"` of `PNUClassifier` for "pnu".
     sampling : str
         "random" if the labelled rows were drawn at random from the population, else "by_class".
     unlabeled : object, optional

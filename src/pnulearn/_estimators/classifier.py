@@ -39,14 +39,16 @@ def _takes_batches(model: PNUClassifier) -> bool:
 class PNUClassifier(PartiallyLabeledClassifier):
     """Classifier for positive, negative and unlabelled rows (Sakai et al., ICML 2017).
 
-    Unlabelled rows are part of the risk estimate, so no cluster or manifold assumption is needed. Hyper-parameters left
-    at None are chosen by cross-validation with the PNU risk.
+    The risk (expected loss) that is minimised is estimated from positive (P), negative (N) and unlabelled (U) rows, so
+    no cluster or manifold assumption is needed. Hyper-parameters left at None are chosen by cross-validation with the
+    same kind of risk. A candidate is one combination of hyper-parameters.
 
     Parameters
     ----------
     risk
-        "pnu", "punu", "pn", "pu" or "nu". If the positive, negative or unlabelled rows are missing, a risk without them
-        is used.
+        "pn" (the supervised risk), "pu" (from positive and unlabelled rows), "nu" (from negative and unlabelled rows),
+        "pnu" (a weighted average of "pn" and either "pu" or "nu") or "punu" (a weighted average of "pu" and "nu"). If
+        the positive, negative or unlabelled rows are missing, a risk without them is used.
     loss
         name of a loss, or a `Loss`.
     kernel
@@ -59,7 +61,8 @@ class PNUClassifier(PartiallyLabeledClassifier):
         (`AutoPrior`). A number is treated as known exactly. Everything else is treated as a distribution, whose
         uncertainty is part of the interval of `risk_`.
     mix
-        η in [−1, 1] for "pnu", γ in [0, 1] for "punu"; a number, candidates, or None for the paper's grid of 21 values.
+        for "pnu" η in [−1, 1], the weight of the unlabelled rows: 0 is "pn", 1 is "pu" and −1 is "nu"; for "punu" γ in
+        [0, 1]: 0 is "pu" and 1 is "nu". A number, candidates, or None for the paper's grid of 21 values.
         If `alpha` is None as well, losses without a closed-form solution use 5 of them and 4 alphas; pass `alpha` to
         use all 21.
     alpha
@@ -115,7 +118,7 @@ class PNUClassifier(PartiallyLabeledClassifier):
     prior_
         the class prior that was used; `prior_interval_` is its 90 % interval, `prior_estimate_` its distribution.
     prior_doubt_
-        a message if held-out scores contradict the given prior, or None.
+        a message if held-out scores contradict a prior that was given as a number, else None.
     mix_, alpha_, bandwidth_, columns_
         values of the best candidate.
     search_
@@ -130,13 +133,13 @@ class PNUClassifier(PartiallyLabeledClassifier):
     n_iter_, converged_
         largest number of iterations of a fit, and whether all fits converged.
     calibration_
-        slope and shift (0) from scores to log-odds; None if scores are 2 P(+|x) − 1: with the squared loss, for more
-        than two classes, after `partial_fit` and if no row was held out.
+        slope and shift (always 0) from scores to log-odds. With the squared loss it is None in three cases, in which
+        scores are 2 P(+|x) − 1: more than two classes, after `partial_fit`, or if no row was held out.
     validation_scores_
         scores of held-out rows (out of fold, or of X_val).
     judging_scores_
-        the same, where the weights of the candidates were computed without the row's own fold; `risk_` and `decisions_`
-        are computed from them.
+        the same with the candidates weighted without the row's own fold (nested cross-validation); `risk_` and
+        `decisions_` are computed from them.
     coef_, intercept_, centers_, bandwidths_
         the fitted function.
     ranked_, rank_values_, rank_scores_

@@ -194,12 +194,12 @@ def _population_variance(p: AnyArray, weight: AnyArray, sd: Any) -> AnyArray:
 class PriorAdjusted(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier or pipeline fitted to the labelled rows, corrected to the class prior of the population.
 
-    Class shares among labels often differ from those of the population, and a classifier fitted to the labels assumes
-    the former. This wrapper calibrates the log-odds of the classifier in three steps:
+    Class shares among the labels often differ from those of the population, and a classifier fitted to the labels
+    learns those of the labels. This wrapper calibrates the log-odds of the classifier in three steps:
 
     1. The slope is fitted to held-out labelled rows.
     2. The intercept is corrected from the class shares of the labels to the prior. An uncertain prior is shrunk towards
-       the class shares of the labels; `prior_` and `risk_` use it without shrinkage.
+       the class shares of the labels for this step only: `prior_` and `risk_` are not shrunk.
     3. The intercept is moved towards the value at which the mean probability among the unlabelled rows equals the
        prior, with a weight from the variances of both estimates (`weight_`).
 

@@ -90,11 +90,12 @@ def pnu_risk(
     sampling : "by_class" or "random"
         Whether labelled rows were sampled per class, or at random from the population. If at random, the class
         counts estimate the prior, or are combined with the given uncertain prior. With labels of one class alone,
-        "random" means that the rows are one sample, in which some rows of that class are labelled and the unlabelled
-        rows lack them; `prior` is then that of the whole sample, and `mix` has no effect.
+        "random" means that the rows are one sample, in which some rows of that class are labelled, so that these are
+        not among the unlabelled rows; `prior` is then that of the whole sample, and `mix` has no effect.
     mix : float, "optimal" or "heuristic"
-        Weight η of U in [−1, 1]; −1, 0 and 1 are the NU, PN and PU risks. "optimal" minimises the estimated variance,
-        "heuristic" minimises it for equal class variances and unlimited U. Fixed numbers and "heuristic" give an
+        Weight η of the unlabelled rows in [−1, 1]: 0 uses the labels alone (the PN risk), 1 positive and unlabelled
+        rows (PU), −1 negative and unlabelled rows (NU). "optimal" minimises the estimated variance, "heuristic"
+        minimises it for equal class variances and unlimited unlabelled rows. Fixed numbers and "heuristic" give an
         unbiased estimate. "optimal" depends on the rows: with ten labels per class and the squared loss, the bias is
         0.07 standard deviations; with other losses, or with fifty labels or more, simulations show none
         (benchmarks/judge_monte_carlo.py). Coverage of the intervals: results/intervals.md.
@@ -106,7 +107,8 @@ def pnu_risk(
     confidence : float
         Confidence level of the interval.
     nonnegative : bool
-        Clip the class risk estimated from U at zero. The result is never negative, but biased upwards for good models.
+        Clip the class risk that is estimated from the unlabelled rows at zero. The result is never negative, but biased
+        upwards for models with a small error.
     threshold : float, optional
         Rows with a score above the threshold are predicted positive; a score equal to it is predicted negative.
         Default: 0, with a warning if no score is below 0.
@@ -117,7 +119,7 @@ def pnu_risk(
     sample_weight : array (rows,), optional
         Weights of the rows; only proportions matter. For rows sampled with known, unequal probabilities pass
         1 / probability. Standard errors are valid even if weights and errors are correlated, provided that both correct
-        and wrong predictions are observed.
+        and wrong predictions occur.
     groups : array (rows,), optional
         Group of every row (a patient, a document), if rows of one group may be correlated. Standard errors and
         intervals then include the design effect of the groups.

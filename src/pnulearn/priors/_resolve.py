@@ -169,7 +169,7 @@ class AutoPrior(PriorEstimator):
         return CombinedPrior(**options).estimate(X, codes, weight)
 
 
-# name -> (class, fixed options); the first six need every class, the others one class and U
+# name -> (class, fixed options); the first five need labels of every class, the others of one class only
 METHODS: dict[str, tuple[type[PriorEstimator], dict[str, Any]]] = {
     "scores": (ScorePrior, {}),
     "energy": (EnergyPrior, {}),
