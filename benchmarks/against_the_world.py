@@ -354,7 +354,7 @@ def mean(values: list[float], sets: list[str]) -> tuple[float, float]:
 
 
 def errors_table(cells: dict[Cell, dict[str, dict[str, Any]]], regime: str, labels: int, n_unlabeled: int) -> str:
-    """Error, what is lost against AutoPNU, regret against the best of each cell, AUC and seconds."""
+    """Error, what is lost against AutoPNU, regrets (of sets and of draws), AUC and seconds."""
     own = {c: rows for c, rows in cells.items() if c[1:4] == (regime, labels, n_unlabeled) and "AutoPNU" in rows}
     methods = [m for m in methods_of(regime) if sum(m in rows for rows in own.values()) >= 0.95 * len(own) > 0]
     shared = {cell: rows for cell, rows in own.items() if rows.keys() >= set(methods)}
@@ -362,23 +362,28 @@ def errors_table(cells: dict[Cell, dict[str, dict[str, Any]]], regime: str, labe
         return ""
     sets = [cell[0] for cell in shared]
     best = {cell: min(rows[m]["error"] for m in methods) for cell, rows in shared.items()}
+    by_set: dict[str, list[dict[str, dict[str, Any]]]] = defaultdict(list)
+    for cell, rows in shared.items():
+        by_set[cell[0]].append(rows)
+    means = [{m: float(np.mean([rows[m]["error"] for rows in own])) for m in methods} for own in by_set.values()]
     lines = [
         f"{len(shared)} draws of {len(set(sets))} sets.",
         "",
-        "| method | error | more than AutoPNU | regret | AUC | seconds |",
-        "|---|---|---|---|---|---|",
+        "| method | error | more than AutoPNU | regret, set | regret, draw | AUC | seconds |",
+        "|---|---|---|---|---|---|---|",
     ]
     rank = {}
     for method in methods:
         errors = [100 * rows[method]["error"] for rows in shared.values()]
         gap = [100 * (rows[method]["error"] - rows["AutoPNU"]["error"]) for rows in shared.values()]
         regret = [100 * (rows[method]["error"] - best[cell]) for cell, rows in shared.items()]
+        of_sets = float(np.mean([100 * (of_set[method] - min(of_set.values())) for of_set in means]))
         auc = [100 * rows[method]["auc"] for rows in shared.values()]
         seconds = float(np.mean([rows[method]["seconds"] for rows in shared.values()]))
         value = mean(errors, sets)[0]
         more = "" if method == "AutoPNU" else "{:+.1f} ± {:.1f}".format(*mean(gap, sets))
         rank[method] = value
-        others = f"{mean(regret, sets)[0]:.1f} | {mean(auc, sets)[0]:.1f} | {seconds:.2f}"
+        others = f"{of_sets:.1f} | {mean(regret, sets)[0]:.1f} | {mean(auc, sets)[0]:.1f} | {seconds:.2f}"
         lines.append(f"| {method} | {value:.1f} | {more} | {others} |")
     lines[4:] = [lines[4 + place] for place in np.argsort(list(rank.values()), kind="stable")]
     return "\n".join(lines)
@@ -444,8 +449,10 @@ def report(rows: list[dict[str, Any]]) -> str:
     parts = [
         "# Against the world",
         "Output of `python benchmarks/against_the_world.py`. " + " ".join(line.strip() for line in text.splitlines()),
-        "Errors and regrets (against the lowest error of all methods in each draw) in percent, means over sets of\n"
-        "means over draws; ± is one standard error over sets. Methods that were not run on all draws are left out.",
+        "Errors and regrets in percent, means over sets of means over draws; ± is one standard error over sets. The\n"
+        "regret of a set is the mean error less that of the best method of the set; the regret of a draw is the error\n"
+        "less that of the best method in the draw, which is partly luck. Methods that were not run on all draws are\n"
+        "left out.",
     ]
     for title, sets in (("Sets that no rule was chosen on", REPORTING), ("Sets that rules were chosen on", CHOOSING)):
         cells = cells_of(rows, sets)
