@@ -157,7 +157,7 @@ class Advice:
             f"{self.n_positive} positive, {self.n_negative} negative, {self.n_unlabeled} unlabelled rows, prior "
             f"{self.prior:.1%}; error rates {basis}: {self.error_rates[0]:.0%} of positives, {self.error_rates[1]:.0%} "
             "of negatives.",
-            f"Most promising: {self.best.upper()}. {self._reason}",
+            f"Recommended risk: {self.best.upper()}. {self._reason}",
         ]
         if self.best in ("pn", "pnu") and self.n_unlabeled:
             lines.append(

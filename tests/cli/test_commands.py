@@ -341,7 +341,7 @@ def test_prior_and_advise_begin_with_a_sentence_and_speak_in_percent(customers, 
     counts = ["--n-positive", "20", "--n-negative", "30", "--n-unlabeled", "500", "--prior", "0.3"]
     assert run(["advise", *counts]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("Most promising: ")
+    assert told.startswith("Recommended risk: ")
     assert "in percent of labels alone" in told
     assert "30 %" in told
 

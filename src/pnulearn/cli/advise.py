@@ -69,7 +69,7 @@ def _show(found: dict[str, Any], json: bool) -> None:
         show_facts(found, json)
         return
     lines = str(found["advice"]).splitlines()
-    first = next((line for line in lines if line.startswith("Most promising")), lines[0])
+    first = next((line for line in lines if line.startswith("Recommended risk")), lines[0])
     show_lines(first, [line for line in lines if line != first])
     print()
     shown = {RATIOS.get(name, name): value for name, value in in_percent(found).items() if name != "advice"}
