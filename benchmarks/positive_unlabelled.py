@@ -18,6 +18,7 @@ import argparse
 import csv
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -530,17 +531,20 @@ def print_priors(lines: list[dict[str, str]]) -> None:
     print(
         f"Mean absolute error on {len(names)} sets with 50 positives and 300 unlabelled rows. The "
         "coefficients of `combined`, the default, were chosen on half of 36 sets; the other half counts. Its figures "
-        "were seen during the choice, so they are somewhat optimistic. "
-        "Compare methods with equal numbers of draws only.\n"
+        "were seen during the choice, so they are somewhat optimistic. Errors are those of the draws that all methods "
+        "have; coverage and width are those of all draws.\n"
     )
     rows = []
-    for method in dict.fromkeys(line["method"] for line in lines):
+    methods = list(dict.fromkeys(line["method"] for line in lines))
+    seen = Counter(_draw_of(line) for line in lines)
+    for method in methods:
         row: list[Any] = [method]
         for half in (False, True):
             some = [one for one in lines if one["method"] == method and (one["set"] in chosen) is half]
             some = [one for one in some if one["estimate"] != "nan"]
-            gap = column(some, "estimate") - column(some, "prior")
-            row += [len(some), f"{np.abs(gap).mean():.3f}", f"{gap.mean():+.3f}"]
+            compared = [one for one in some if seen[_draw_of(one)] == len(methods)]
+            gap = column(compared, "estimate") - column(compared, "prior")
+            row += [len(compared), f"{np.abs(gap).mean():.3f}", f"{gap.mean():+.3f}"]
             if not half:
                 low = column(some, "low")
                 if np.isnan(low).any():
@@ -551,6 +555,10 @@ def print_priors(lines: list[dict[str, str]]) -> None:
         rows.append(row)
     head = ["method", "draws, other half", "error", "bias", "90 % interval covers", "width"]
     print_table([*head, "draws, half of the choice", "error", "bias"], rows)
+
+
+def _draw_of(line: dict[str, str]) -> tuple[str, ...]:
+    return line["set"], line["prior"], line["draw"], line["n_unlabeled"]
 
 
 def print_models(lines: list[dict[str, str]]) -> None:
