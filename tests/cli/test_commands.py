@@ -9,6 +9,7 @@ import pytest
 
 from pnulearn import load
 from pnulearn.cli import app, run
+from pnulearn.priors import PriorEstimate
 
 FIT = ["--folds", "2", "--kernel", "linear"]
 
@@ -386,3 +387,15 @@ def test_evaluate_and_compare_draw_labels_as_the_fit_did_and_say_so(customers, c
         assert found["prior"] == asked["prior"] != chosen["prior"]
         assert "taken to be drawn at random, as for the fit" in answer(capsys, command, *judge, *more)[2]
         assert "as for the fit" not in answer(capsys, command, *judge, *more, "--prior", "0.3")[2]
+
+
+def test_labels_at_random_give_the_prior_of_their_own_rows(customers, capsys, tmp_path):
+    """Not joined with the prior of the fit, whose rows may be another month's, or the same labels a second time."""
+    model = tmp_path / "random.pnu"
+    assert run(["fit", str(customers), "-l", "bought", "--sampling", "random", *FIT, "-m", str(model)]) == 0
+    rows = csv.DictReader(io.StringIO(customers.read_text(encoding="utf-8")))
+    said = [row["bought"].strip().lower() for row in rows]
+    counted = PriorEstimate.of_counts([said.count("no"), said.count("yes")])
+    given = (customers, "-l", "bought", "-m", model, "--sampling", "random")
+    evaluated, compared = as_json(capsys, "evaluate", *given), as_json(capsys, "compare", *given, "-m", model)
+    assert evaluated["prior_interval"] == compared["prior_interval"] == pytest.approx([counted.low, counted.high])

@@ -22,6 +22,7 @@ from pnulearn.tables._evaluation import (
     LabelCount,
     group_facts,
     group_priors,
+    known_prior,
     score_column,
     settle_sampling,
     table_labels,
@@ -133,16 +134,11 @@ def compare_table(
     names = [*(name for name, _ in models), *scores]
     first, second = names if names[0] != names[1] else (f"{names[0]} (first)", f"{names[1]} (second)")
     sampling = settle_sampling(options, [] if scores else [model for _, model in models])
-    given, weight, together = (
-        options.prior,
-        read_weights(table, options.weights),
-        read_row_groups(table, options.groups),
-    )
+    weight, together = read_weights(table, options.weights), read_row_groups(table, options.groups)
     note_of_one_class(sampling, labels)
     one_class = sampling == "random" and not labels.counts.all()
     count = LabelCount(labels.codes, weight, together)
-    if given is None and sampling == "random" and not one_class:
-        given = count.prior()
+    given = known_prior(options.prior, None, None, count, None if one_class else sampling)
     counted = labels.counts if one_class else None
     dropped = [*options.drop, *filter(None, (options.weights, options.groups))]
     belief = settle_prior(given, table, label, labels, dropped, options.kinds, counted=counted, scores=scores)

@@ -33,7 +33,7 @@ from pnulearn.tables._new_rows import NewRows
 from pnulearn.tables._notes import Advance, note, progress, warn
 from pnulearn.tables._options import TableOptions
 from pnulearn.tables._plan import Excerpt
-from pnulearn.tables._prior import note_of_one_class, prior_facts, random_prior, settle_prior
+from pnulearn.tables._prior import note_of_one_class, prior_facts, prior_words, random_prior, settle_prior
 from pnulearn.tables._provenance import count_labels, find_origins, marked_rows, read_row_groups, read_weights
 from pnulearn.tables._row_sampling import RowSampler, SampledRows
 from pnulearn.tables._windows import Windows, estimate_windows, group_rows, read_windows, resolve_by, window_sizes
@@ -209,7 +209,7 @@ def evaluate_table(
         together,
     )
     by_marks = None if origins.at_random is None else random_prior(table, origins.at_random, labels, together)
-    prior = _read_prior(options.prior, model, by_marks, count, None if one_class else sampling)
+    prior = known_prior(options.prior, model, by_marks, count, None if one_class else sampling)
     dropped = [*origins.drop, *filter(None, (origins.at_random, origins.weights, options.groups))]
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     counted = known.counts if one_class else None
@@ -270,16 +270,21 @@ def settle_sampling(options: TableOptions, models: Sequence[TableModel]) -> Samp
     return "random"
 
 
-def _read_prior(
+def known_prior(
     prior: Any, model: TableModel | None, counted: PriorEstimate | None, count: LabelCount, sampling: str | None
 ) -> Any:
-    """The given prior, or an estimate from labels drawn at random or from the model; None if there is neither."""
-    if prior is None:
-        prior = counted if counted is not None or model is None else model.classifier.prior_estimate_
-    if sampling != "random" or isinstance(prior, float | str):
+    """The given prior, or an estimate from labels drawn at random or else from the model; None if there is neither."""
+    if isinstance(prior, float | str):
         return prior
-    drawn = count.prior()
-    return drawn if prior is None else read_prior(prior).combine(drawn)
+    if sampling == "random":
+        drawn = count.prior()
+        return drawn if prior is None else read_prior(prior).combine(drawn)
+    if prior is not None or counted is not None or model is None:
+        return counted if prior is None else prior
+    own = model.classifier.prior_estimate_
+    if own.spread:
+        note([f"The prior is that of the fit, {prior_words(own)}; pass prior=... if these rows have another."])
+    return own
 
 
 @dataclass(frozen=True, eq=False)

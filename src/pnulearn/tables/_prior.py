@@ -85,7 +85,7 @@ def settle_prior(
         if not scores:
             raise
         found, source = estimate(drop), "the scores, because there is no other column to learn from,"
-    note([f"The prior was estimated from {source} as {_words(found)}; pass prior=... if you know it."])
+    note([f"The prior was estimated from {source} as {prior_words(found)}; pass prior=... if you know it."])
     return found
 
 
@@ -148,10 +148,10 @@ def assumed_sampling(drawn: str | None, estimate: PriorEstimate, codes: AnyArray
     if drawn is not None or not _matters(estimate, codes):
         return ""
     other = _if_random(estimate, codes)
-    would = "the prior would come from them" if other is None else f"it would be {_words(other)}"
+    would = "the prior would come from them" if other is None else f"it would be {prior_words(other)}"
     return (
-        f"Assumed: labelled rows were drawn by class, which gives a prior of {_words(estimate)}. If they were drawn at "
-        f'random, pass sampling="random": {would}.'
+        f"Assumed: labelled rows were drawn by class, which gives a prior of {prior_words(estimate)}. If they were "
+        f'drawn at random, pass sampling="random": {would}.'
     )
 
 
@@ -190,5 +190,5 @@ def _random_counts(table: Table, at_random: str, labels: Labels, groups: AnyArra
     return count_labels(np.where(marked, labels.codes, -1), None, groups)
 
 
-def _words(estimate: PriorEstimate) -> str:
+def prior_words(estimate: PriorEstimate) -> str:
     return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
