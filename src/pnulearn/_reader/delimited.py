@@ -55,7 +55,7 @@ class Dialect:
             return cls(encoding, delimiter, header, tuple(cells), tuple(names), remarks=tuple(remarks))
         return cls(encoding, delimiter, header, tuple(names), tuple(names), reader.line_num, tuple(remarks))
 
-    def options(self, columns: Sequence[str], block_size: int, threads: bool, bad_row: Any) -> dict[str, Any]:
+    def options(self, columns: Sequence[str], block_size: int, bad_row: Any) -> dict[str, Any]:
         """Arguments of Arrow's readers for some columns, all as strings."""
         import pyarrow as pa
         from pyarrow import csv as reader
@@ -63,7 +63,7 @@ class Dialect:
         cells = [self.cells[self.names.index(name)] for name in columns]
         encoding = "utf8" if self.encoding.startswith("utf-8") else self.encoding
         read = reader.ReadOptions(
-            use_threads=threads,
+            use_threads=False,  # a thread that still holds `bad_row` can abort the process at its end (arrow 34314)
             block_size=block_size,
             encoding=encoding,
             autogenerate_column_names=not self.header,
@@ -86,15 +86,13 @@ def read_delimited(raw: bytes, source: str, dialect: Dialect) -> Any:
     import pyarrow as pa
     from pyarrow import csv as reader
 
-    block_size = 1 << 20
-    for threads in (True, False):  # repeat without threads to get the row number of an error
-        bad: list[TableError] = []
-        options = dialect.options(dialect.names, block_size, threads, _noting(bad, source, dialect))
+    bad: list[TableError] = []
+    for block_size in (1 << 20, max(1 << 20, min(len(raw), (1 << 31) - 1))):  # the second is for very long cells
+        options = dialect.options(dialect.names, block_size, _noting(bad, source, dialect))
         try:
             return reader.read_csv(pa.BufferReader(raw), **options).rename_columns(list(dialect.names))
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             problem = bad[-1] if bad else TableError(f"{source} is not readable as CSV: {error}. Check its quotes.")
-        block_size = max(block_size, min(len(raw), (1 << 31) - 1))  # for cells longer than a block
     raise problem
 
 
@@ -109,9 +107,7 @@ def stream_delimited(
     try:
         yield from (
             batch.rename_columns(list(columns))
-            for batch in reader.open_csv(
-                stream, **dialect.options(columns, block_size, False, _noting(bad, source, dialect))
-            )
+            for batch in reader.open_csv(stream, **dialect.options(columns, block_size, _noting(bad, source, dialect)))
         )
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         if "UTF8" in str(error) or isinstance(error, UnicodeDecodeError):
