@@ -10,6 +10,7 @@ from tests.labeling.conftest import write_table
 from pnulearn import pnu_risk
 from pnulearn.cli import run
 from pnulearn.labeling import JournalError, journal_of
+from pnulearn.labeling._cells import RowReader
 from pnulearn.labeling._table_labeling import label_columns, read_task, restore
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import TableError, read_table
@@ -163,3 +164,10 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(tmp_path, capsys):
             capsys.readouterr().err.replace("│", " ").split()
         )
         assert out.read_text() == own
+
+
+def test_a_number_lies_above_smaller_ones_only(tmp_path):
+    (tmp_path / "visits.csv").write_text("visits\n" + "0\n" * 60 + "1\n" * 20 + "2\n" * 20, encoding="utf-8")
+    reader = RowReader(read_table(tmp_path / "visits.csv"), set(), None)
+    below = [reader.cells(row)[0]["below"] for row in (0, 60, 99)]
+    assert below == pytest.approx([0, 0.6, 0.8], abs=0.01)

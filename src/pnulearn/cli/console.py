@@ -258,6 +258,8 @@ def in_percent(facts: Mapping[str, Any]) -> dict[str, Any]:
     {'prior': '31 %', 'interval': '25 % to 40 %', 'method': 'scores'}
     >>> in_percent({"difference": -0.0213, "interval": [-0.05, 0.0], "prior_interval": [0.25, 0.4]})
     {'difference': '-2.1 points', 'interval': '-5.0 points to 0.0 points', 'prior_interval': '25 % to 40 %'}
+    >>> in_percent({"share_yes": [0.64, 0.3073, 0.8801]})
+    {'share_yes': '64 % (31 % to 88 %)'}
     """
     from pnulearn.tables._verdict import percent
 
@@ -267,6 +269,8 @@ def in_percent(facts: Mapping[str, Any]) -> dict[str, Any]:
     def written(name: str, value: Any) -> Any:
         if isinstance(value, Mapping):
             return in_percent(value)
+        if name.startswith("share_") or name == "answers_wrong":
+            return "{} ({} to {})".format(*map(percent, value))
         if "interval" in name and "cost" not in name and isinstance(value, list | tuple):
             return " to ".join(written("error" if is_rate and name != "prior_interval" else "prior", e) for e in value)
         if name in SHARES and isinstance(value, float):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pnulearn.cli.console import remark, remarks, show_facts
+from pnulearn.cli.console import in_percent, remark, remarks, show_facts
 from pnulearn.cli.options import (
     FILES,
     Json,
@@ -179,7 +179,8 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
         if open_browser:
             webbrowser.open(page)
         app.serve(listener)
-    show_facts(standing_facts(labeler), json)
+    facts = standing_facts(labeler)
+    show_facts(facts if json else in_percent(facts), json)
 
 
 def standing_facts(labeler: Labeler) -> dict[str, Any]:

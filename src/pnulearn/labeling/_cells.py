@@ -156,7 +156,7 @@ class RowReader:
         if column.kind == "number":
             value = float(column.data[row])
             present = self._summaries[column.name]["quantiles"]
-            below = float(np.interp(value, present, np.linspace(0, 1, len(present))))
+            below = float(np.mean(np.less(present, value)))  # not equal ones, which may be most rows
             return {"text": text, "value": value, "below": below}
         share = None
         if not column.is_numeric and self._summaries[column.name]["kind"] == "category":
