@@ -22,13 +22,17 @@ COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any"}
 
 
-def places(source: str) -> list[tuple[int, int, str]]:
-    """Number, line and words of every change; annotations and errors that are raised are left alone."""
+def places(source: str) -> list[tuple[int, int, str, str]]:
+    """Number, line, columns and words of every change; annotations and errors that are raised are left alone."""
     tree = ast.parse(source)
     apart = [part for part in ast.walk(tree) if isinstance(part, ast.Raise | ast.AnnAssign | ast.arg)]
     inside = {id(child) for part in apart for child in ast.walk(getattr(part, "annotation", None) or part)}
     found = [(number, node, _changed(node)) for number, node in enumerate(ast.walk(tree)) if id(node) not in inside]
-    return [(number, getattr(node, "lineno", 0), words) for number, node, words in found if words is not None]
+    return [
+        (number, node.lineno, f"{node.col_offset}-{node.end_col_offset}", words)
+        for number, node, words in found
+        if words is not None
+    ]
 
 
 def mutate(source: str, number: int) -> str:

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+import pandas  # noqa: F401
+import pytest
+import sklearn.ensemble
+import sklearn.model_selection  # noqa: F401
 
 from tests.mutation.changes import mutate, places
-from tests.mutation.named import NAMED, Named
+from tests.mutation.named import NAMED
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 300  # of processor time for one mutant: what does not end is noticed, too
+PATIENCE = 5  # times the processor time of the unchanged tests, then a change that does not end is noticed
 PARTS = {
     "risks.py": ["tests/test_risks.py"],
     "theory.py": ["tests/test_theory.py", "tests/test_advice.py"],
@@ -71,49 +80,96 @@ WIDER = {
 }
 
 
-def noticed_by(part: str, source: str, copy: Path) -> str:
-    """Which tests fail with that source in the place of the module: those of its part, others, or none."""
-    if is_killed(part, source, copy, PARTS[part]):
-        return "its own tests"
-    others = WIDER[next(folder for folder in WIDER if part.startswith(folder))]
-    return "other tests" if is_killed(part, source, copy, others) else ""
+class Mutant(NamedTuple):
+    """A module after one change, and what is stored about the change."""
+
+    source: Callable[[], str]
+    tests: tuple[str, ...]
+    row: dict[str, object]
+
+    @property
+    def part(self) -> str:
+        return str(self.row["part"])
 
 
-def is_killed(part: str, source: str, copy: Path, tests: list[str]) -> bool:
-    """Whether one of the tests fails with that source in the place of the module."""
-    target = copy / "pnulearn" / part
-    kept = target.read_text(encoding="utf-8")
-    target.write_text(source, encoding="utf-8")
-    quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not thorough"]
-    command = [sys.executable, "-m", "pytest", *quiet, str(target), *tests]
-    paths = f"{copy}{os.pathsep}{ROOT}"
-    try:
-        result = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": paths},
-            capture_output=True,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)),
-        )
-        return result.returncode != 0
-    finally:
-        target.write_text(kept, encoding="utf-8")
+class Bench:
+    """A copy of the package in which one module at a time is changed, and what its tests take without a change."""
+
+    def __init__(self, copy: Path) -> None:
+        self._copy = copy
+        self._limits: dict[tuple[str, ...], int] = {}
+        shutil.copytree(ROOT / "src" / "pnulearn", copy / "pnulearn")
+
+    def noticed_by(self, mutant: Mutant) -> str:
+        """Which tests fail with the change: those of its part, others, or none."""
+        if self._is_killed(mutant, mutant.tests):
+            return "its own tests"
+        others = WIDER[next(folder for folder in WIDER if mutant.part.startswith(folder))]
+        return "other tests" if self._is_killed(mutant, tuple(others)) else ""
+
+    def _is_killed(self, mutant: Mutant, tests: tuple[str, ...]) -> bool:
+        part = mutant.part
+        if (part, *tests) not in self._limits:
+            before = _seconds_of_children()
+            if self._fails(part, _source(part), tests, resource.RLIM_INFINITY):
+                # They would seem to notice everything.
+                sys.exit(f"{', '.join(tests)} must pass for the unchanged {part}, and fails here.")
+            self._limits[part, *tests] = int(60 + PATIENCE * (_seconds_of_children() - before))
+        return self._fails(part, mutant.source(), tests, self._limits[part, *tests])
+
+    def _fails(self, part: str, source: str, tests: tuple[str, ...], seconds: int) -> bool:
+        target = self._copy / "pnulearn" / part
+        kept = target.read_text(encoding="utf-8")
+        target.write_text(source, encoding="utf-8")
+        # A copy of this process: NumPy, SciPy, scikit-learn and pandas are imported once for all mutants.
+        child = multiprocessing.get_context("fork").Process(target=_run, args=(self._copy, [target, *tests], seconds))
+        try:
+            child.start()
+            child.join()
+            return child.exitcode != 0
+        finally:
+            target.write_text(kept, encoding="utf-8")
 
 
-def refuse_failing(part: str, tests: list[str], copy: Path) -> None:
-    """Stop if the tests of a part fail without any change: then they would seem to notice everything."""
-    if is_killed(part, _source(part), copy, tests):
-        sys.exit(f"{', '.join(tests)} must pass for the unchanged {part}, and fails here.")
+def _run(copy: Path, tests: list[Path | str], seconds: int) -> None:
+    """The tests with the package of that folder; the limit is one of processor time, for by the clock a busy machine
+    would seem to notice every change."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    sys.path.insert(0, str(copy))
+    os.environ["PYTHONPATH"] = f"{copy}{os.pathsep}{ROOT}"
+    os.chdir(ROOT)
+    with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not thorough"]
+        code = pytest.main([*quiet, *map(str, tests)])
+    os._exit(code)
 
 
-def sample() -> list[tuple[str, int, int, str]]:
-    """All of them by chance; parts take turns, so that a stopped run has seen every part."""
-    queues = {part: places(_source(part)) for part in PARTS}
-    for part, queue in queues.items():
-        random.Random(part).shuffle(queue)
-    longest = max(map(len, queues.values()))
-    return [(part, *queue[turn]) for turn in range(longest) for part, queue in queues.items() if turn < len(queue)]
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def sample() -> list[Mutant]:
+    """Those found by hand, then all others by chance; parts take turns, so that a stopped run has seen every part."""
+    named = []
+    for change in NAMED:
+        before, rest = _source(change.part).split(change.old, 1)  # fails if the code has changed: then change NAMED
+        row = {"part": change.part, "line": before.count("\n") + 1, "columns": "", "change": change.words}
+        named.append(Mutant(partial("".join, (before, change.new, rest)), change.tests, row | {"code": change.old}))
+    queues = [_of_part(part) for part in PARTS]
+    turns = range(max(map(len, queues)))
+    return named + [queue[turn] for turn in turns for queue in queues if turn < len(queue)]
+
+
+def _of_part(part: str) -> list[Mutant]:
+    source, found = _source(part), places(_source(part))
+    random.Random(part).shuffle(found)
+    lines = source.splitlines()
+    rows = [{"part": part, "line": at, "columns": columns, "change": words} for _, at, columns, words in found]
+    return [
+        Mutant(partial(mutate, source, number), tuple(PARTS[part]), row | {"code": lines[row["line"] - 1].strip()})
+        for (number, *_), row in zip(found, rows, strict=True)
+    ]
 
 
 def _source(part: str) -> str:
@@ -127,9 +183,9 @@ def summarise(rows: list[dict[str, object]], n_possible: int) -> str:
         "",
         "Written by `make mutants` (`tests/mutation`): one small change at a time (an operator, a comparison, and for",
         "or, a sign, min for max) against the tests and examples of its part, and then against tests of what uses it.",
-        f"{len(rows)} of {n_possible} possible ones were tried, by chance: {own} were noticed by the part's own tests,",
+        f"{len(rows)} of {n_possible} possible ones were tried: {own} were noticed by the part's own tests,",
         f"{others} by others, {len(rows) - own - others} by none: score {(own + others) / len(rows):.2f}.",
-        "Eight of them once passed all tests (`tests/mutation/named.py`).",
+        f"{len(NAMED)} once passed all tests (`tests/mutation/named.py`); the others were taken by chance.",
         "",
         "| part | mutants | noticed by its own tests | by others |",
         "|---|---|---|---|",
@@ -138,49 +194,40 @@ def summarise(rows: list[dict[str, object]], n_possible: int) -> str:
         by = Counter(row["noticed"] for row in rows if row["part"] == part)
         lines += [f"| {part} | {by.total()} | {by['its own tests']} | {by['other tests']} |"] if by else []
     alive = [row for row in rows if not row["noticed"]]
-    lines += ["", "## Not noticed", "", *(f"- {r['part']}, line {r['line']}: {r['change']}" for r in alive)]
+    lines += [
+        "",
+        "## Not noticed",
+        "",
+        *(f"- {r['part']}, line {r['line']}: {r['change']}: `{r['code']}`" for r in alive),
+    ]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mutants", type=int, default=200)
+    parser.add_argument("--mutants", type=int, default=200, help="by chance, besides those found by hand")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin none after this time")
-    parser.add_argument("--rows", type=Path, default=ROOT / ".mutants.jsonl", help="rows of earlier runs")
+    parser.add_argument("--rows", type=Path, default=ROOT / "results" / "rows" / "mutants.jsonl")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "mutants.md")
     asked, start = parser.parse_args(), time.monotonic()
-    rows = [json.loads(line) for line in asked.rows.read_text().splitlines()] if asked.rows.exists() else []
-    done = {(row["part"], row["line"], row["change"]) for row in rows}
     every = sample()
+    stored = [json.loads(line) for line in asked.rows.read_text().splitlines()] if asked.rows.exists() else []
+    # What a test noticed holds as long as the changed line stays where it is; what none noticed is tried again.
+    noticed = {_key(row): row for row in stored if row["noticed"]}
+    rows = []
     with tempfile.TemporaryDirectory() as place, asked.rows.open("a") as file:
-        copy = Path(place)
-        shutil.copytree(ROOT / "src" / "pnulearn", copy / "pnulearn")
-        passing = set[tuple[str, ...]]()
-        for named in NAMED:
-            if not any(named.words == row["change"] for row in rows):
-                if named.tests not in passing:
-                    refuse_failing(named.part, list(named.tests), copy)
-                passing.add(named.tests)
-                rows.append(try_named(named, copy))
-                print(json.dumps(rows[-1]), file=file, flush=True)
-        for part, number, line, change in every[: asked.mutants]:
-            if (part, line, change) in done or time.monotonic() - start > asked.seconds:
-                continue
-            if tuple(PARTS[part]) not in passing:
-                refuse_failing(part, PARTS[part], copy)
-            passing.add(tuple(PARTS[part]))
-            noticed = noticed_by(part, mutate(_source(part), number), copy)
-            rows.append({"part": part, "line": line, "change": change, "noticed": noticed})
-            print(json.dumps(rows[-1]), file=file, flush=True)
+        bench = Bench(Path(place))
+        for mutant in every[: len(NAMED) + asked.mutants]:
+            row = noticed.get(_key(mutant.row))
+            if row is None and time.monotonic() - start < asked.seconds:
+                row = mutant.row | {"noticed": bench.noticed_by(mutant)}
+                print(json.dumps(row), file=file, flush=True)
+            rows += [row] if row is not None else []
             asked.out.write_text(summarise(rows, len(every)), encoding="utf-8")
 
 
-def try_named(change: Named, copy: Path) -> dict[str, object]:
-    """Like `noticed_by`, for a change of the text that was found by hand."""
-    before, rest = _source(change.part).split(change.old, 1)  # fails if the code has changed: then change NAMED
-    is_noticed = is_killed(change.part, before + change.new + rest, copy, list(change.tests))
-    line, noticed = before.count("\n") + 1, "its own tests" if is_noticed else ""
-    return {"part": change.part, "line": line, "change": change.words, "noticed": noticed}
+def _key(row: dict[str, object]) -> tuple[object, ...]:
+    return tuple(row[name] for name in ("part", "line", "columns", "change", "code"))
 
 
 if __name__ == "__main__":
