@@ -3,11 +3,12 @@
 Names and sub-packages are imported when they are first used, so that `pnulearn --help` does not wait for scikit-learn.
 """
 
-from importlib import import_module
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # typing itself takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from pnulearn._estimators.auto import AutoPNU
     from pnulearn._estimators.classifier import PNUClassifier as PNUClassifier
     from pnulearn._estimators.labeled_only import LabeledOnly as LabeledOnly
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pnulearn.priors import estimate_prior as estimate_prior
     from pnulearn.tables._loading import load as load
     from pnulearn.tables._loading import save as save
+
+    __version__: str
 
 _HOMES = {
     "AutoPNU": "pnulearn._estimators.auto",
@@ -48,7 +51,6 @@ _MODULES = (
     *("priors", "ranking", "report", "risks", "streaming", "tables", "theory", "torch"),
 )
 
-__version__ = version("pnulearn")
 __all__ = [
     "AutoPNU",
     "LabeledOnly",
@@ -71,12 +73,19 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        found = globals()[name] = getattr(import_module(_HOMES[name]), name)  # the next time it is simply there
-        return found
+    from importlib import import_module
+    from importlib.metadata import version
+
     if name in _MODULES:
         return import_module(f"pnulearn.{name}")
-    raise AttributeError(f"module 'pnulearn' has no attribute {name!r}")
+    if name == "__version__":
+        found = version("pnulearn")
+    elif name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module 'pnulearn' has no attribute {name!r}")
+    globals()[name] = found  # the next time it is simply there
+    return found
 
 
 def __dir__() -> list[str]:

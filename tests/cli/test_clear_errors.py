@@ -1,6 +1,7 @@
 """What used to end in a traceback or in a command to the terminal says what is wrong."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -59,14 +60,53 @@ def test_streams_that_the_shell_closed(model, rows, tmp_path, closed):
         assert len(done.stdout.splitlines()) == 121
 
 
-def test_an_interrupt_while_modules_are_imported(tmp_path):
-    """A module that interrupts its own import, as somebody who presses Ctrl-C at once does."""
-    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-m", "pnulearn", "--help"], check=False, capture_output=True, text=True, env=environment
+# A site's own start-up module, which presses Ctrl-C when a module begins to be imported, or at the end of the process.
+PRESSES_CTRL_C = """
+import atexit, os, signal, sys
+def press():
+    open(os.environ["PRESSED"], "w").close()
+    os.kill(os.getpid(), signal.SIGINT)
+def watch(event, details):
+    if event == "import" and details[0] == os.environ["AT"] and not os.path.exists(os.environ["PRESSED"]):
+        press()
+atexit.register(press) if os.environ["AT"] == "exit" else sys.addaudithook(watch)
+"""
+SHELL_SHOWS_130 = (130, -signal.SIGINT)
+
+
+@pytest.mark.parametrize("at", ["typer", "pnulearn.cli.fit", "numpy", "scipy.linalg", "sklearn.linear_model", "exit"])
+def test_ctrl_c_at_any_moment(rows, tmp_path, at):
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    done = _fit_with_ctrl_c(tmp_path, at)
+    assert (tmp_path / "pressed").exists()
+    assert done.returncode in SHELL_SHOWS_130
+    assert "Traceback" not in done.stderr
+    assert "error" not in done.stderr
+    assert (tmp_path / "m.pnu").exists() == (at == "exit")
+
+
+def test_a_background_job_still_ignores_ctrl_c(rows, tmp_path):
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    done = _fit_with_ctrl_c(tmp_path, "numpy", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert (tmp_path / "pressed").exists()
+    assert done.returncode == 0
+    assert (tmp_path / "m.pnu").exists()
+
+
+def _fit_with_ctrl_c(folder, at, **options):
+    (folder / "site").mkdir()
+    (folder / "site" / "sitecustomize.py").write_text(PRESSES_CTRL_C)
+    ours = {"PYTHONPATH": str(folder / "site"), "AT": at, "PRESSED": str(folder / "pressed")}
+    fit = ["fit", "rows.csv", "--label", "label", "--prior", "0.5", "--kernel", "linear", "--model", "m.pnu"]
+    return subprocess.run(
+        [sys.executable, "-m", "pnulearn", *fit],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | ours,
+        **options,
     )
-    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_two_columns_of_one_name(rows):
