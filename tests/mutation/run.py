@@ -109,13 +109,13 @@ class Bench:
 
     def _is_killed(self, mutant: Mutant, tests: tuple[str, ...]) -> bool:
         part = mutant.part
-        if (part, *tests) not in self._limits:
+        if tests not in self._limits:
             before = _seconds_of_children()
             if self._fails(part, _source(part), tests, resource.RLIM_INFINITY):
                 # They would seem to notice everything.
                 sys.exit(f"{', '.join(tests)} must pass for the unchanged {part}, and fails here.")
-            self._limits[part, *tests] = int(60 + PATIENCE * (_seconds_of_children() - before))
-        return self._fails(part, mutant.source(), tests, self._limits[part, *tests])
+            self._limits[tests] = int(60 + PATIENCE * (_seconds_of_children() - before))
+        return self._fails(part, mutant.source(), tests, self._limits[tests])
 
     def _fails(self, part: str, source: str, tests: tuple[str, ...], seconds: int) -> bool:
         target = self._copy / "pnulearn" / part
