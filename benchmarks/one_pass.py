@@ -3,6 +3,7 @@
     python benchmarks/one_pass.py                            2 and 10 million rows, then the baselines (2 GB of disk)
     python benchmarks/one_pass.py --rows 0.5 1 --baselines 0    smaller
     python benchmarks/one_pass.py --rows 1 3 --baselines 0 --bandwidths 1 6    one bandwidth, and the default of six
+    python benchmarks/one_pass.py --rows 0 --baselines 0 --same-rows 20    the same rows read in other ways
 
 Data are made on the spot: 50 columns, 30 % positives that differ in mean and spread, 1 % labelled rows in equal numbers
 of both classes. Every measurement is a process of its own with one BLAS thread, so that peak memory is its own. The
@@ -22,6 +23,8 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -35,14 +38,14 @@ BASELINE_SECONDS, BASELINE_BYTES = 120, 8 << 30
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def draw(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw(n: int, seed: int, labeled: float = LABELED) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """X in float32, partly missing y, and the truth."""
     rng = np.random.default_rng(seed)
     truth = (rng.random(n) < PRIOR).astype(np.int8)
     X = rng.standard_normal((n, len(COLUMNS)), dtype=np.float32)
     X[:, :10] += 0.35 * truth[:, None]
     X[:, 10:30] *= 1 + 0.25 * truth[:, None]
-    chance = np.where(truth == 1, LABELED / 2 / PRIOR, LABELED / 2 / (1 - PRIOR))
+    chance = np.where(truth == 1, labeled / 2 / PRIOR, labeled / 2 / (1 - PRIOR))
     return X, np.where(rng.random(n) < chance, truth, np.nan), truth
 
 
@@ -209,6 +212,63 @@ def baselines() -> None:
                 print(f"{n:>9} {name:>18} {r['seconds']:>8.1f} {r['megabytes']:>8.0f} {r['error']:>6.3f}", flush=True)
 
 
+def same_rows(draws: int) -> None:
+    """How far scores and errors of other ways to read 4,000 rows are from those of one pass over arrays.
+
+    From "in memory" on, every row has in common with one pass what the rows above it have, and one thing more.
+    """
+    scores, errors = defaultdict(list), defaultdict(list)
+    for seed in range(draws):
+        X, y, _ = draw(4000, seed, labeled=0.1)
+        test, _, truth = draw(4000, 1000 + seed)
+        ways = dict(_ways(X[:, :20], y))
+        for name, (model, other) in ways.items():
+            found = [one.decision_function(test[:, :20]) for one in (model, other)]
+            scores[name].append(np.abs(found[1] - found[0]).max() / np.std(found[0]))
+            errors[name].append(np.mean((found[1] > 0) != truth) - np.mean((found[0] > 0) != truth))
+    print(f"{draws} draws; scores in standard deviations of the scores of one pass.\n")
+    print("| compared with one pass over arrays | median difference | largest | error less its error, points |")
+    print("|---|---|---|---|")
+    for name, found in scores.items():
+        points = 100 * np.array(errors[name])
+        spread = np.std(points, ddof=1) / np.sqrt(draws)
+        print(f"| {name} | {np.median(found):.1g} | {max(found):.1g} | {np.mean(points):+.2f} +- {spread:.2f} |")
+
+
+def _ways(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, tuple]]:
+    """Pairs of models that are compared: of one pass over arrays, and of the same rows in another way."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from pnulearn import PNUClassifier
+    from pnulearn.streaming import fit_files, make_design
+
+    def one_pass(**settings) -> PNUClassifier:
+        return fit_files(PNUClassifier(**{"random_state": 0, "centers": 100} | settings), (X, y), dtype="float64")
+
+    def in_memory(**settings) -> PNUClassifier:
+        return PNUClassifier(**{"random_state": 0, "centers": 100, "cv": 5} | settings).fit(X, y)
+
+    model = one_pass()
+    yield "another `random_state`", (model, one_pass(random_state=1))
+    with tempfile.TemporaryDirectory() as folder:
+        for number, rows in enumerate(np.array_split(np.arange(len(X)), 2)):
+            table = {COLUMNS[j]: X[rows, j] for j in range(X.shape[1])} | {"label": pa.array(y[rows], from_pandas=True)}
+            pq.write_table(pa.table(table), Path(folder) / f"{number}.parquet")
+        files = fit_files(PNUClassifier(random_state=0, centers=100), folder, target="label", dtype="float64")
+        yield "the same rows in two files", (model, files)
+    yield "in memory, `cv=5`", (model, in_memory())
+    settings = {"prior": PRIOR}
+    yield "and the prior is given", (one_pass(**settings), in_memory(**settings))
+    settings |= {"centers": X[:100], "columns": "given"}
+    yield "and the same centres", (one_pass(**settings), in_memory(**settings))
+    folds = make_design(PNUClassifier(random_state=0, **settings), X, y).folds("array", 0, len(X))
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(5)]
+    yield "and the same folds", (one_pass(**settings), in_memory(cv=splits, **settings))
+    twice = fit_files(PNUClassifier(random_state=0, **settings), (X, y), dtype="float64", second_pass=True)
+    yield "and errors counted by both (`second_pass=True`)", (twice, in_memory(cv=splits, **settings))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, nargs="+", default=[2, 10], help="in millions; 0 leaves this part out")
@@ -217,6 +277,7 @@ def main() -> None:
         "--threads", type=int, nargs="+", default=[1, 2], help="all at the smallest size, else the first"
     )
     parser.add_argument("--baselines", type=int, default=1, help="0 leaves the baselines out")
+    parser.add_argument("--same-rows", type=int, default=0, metavar="DRAWS", help="compare ways to read the same rows")
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.job:
@@ -226,6 +287,8 @@ def main() -> None:
         growth(arguments.rows, arguments.bandwidths, arguments.threads)
     if arguments.baselines:
         baselines()
+    if arguments.same_rows:
+        same_rows(arguments.same_rows)
 
 
 if __name__ == "__main__":
