@@ -37,7 +37,11 @@ def test_copies_of_the_only_row_are_one_row():
 
 @pytest.mark.parametrize(
     ("codes", "message"),
-    [(CODES[:10], "no unlabelled rows for validation"), (np.array([1, 0, *[-1] * 30]), "no other class has more")],
+    [
+        (CODES[:10], "no unlabelled rows for validation"),
+        (CODES[:11], "no unlabelled rows for validation"),  # one is none: every fold would need it
+        (np.array([1, 0, *[-1] * 30]), "no other class has more"),
+    ],
 )
 def test_what_cannot_be_validated_is_refused(codes, message):
     with pytest.raises(ValueError, match=message):

@@ -15,6 +15,7 @@ from pnulearn._intervals.posterior_grids import GRID
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_precision, pnu_risk
 from pnulearn.metrics._risk import posterior_risk, unclipped_risk
+from pnulearn.metrics._variance import loss_pairs
 from pnulearn.priors import PriorEstimate
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu
 from pnulearn.theory import Psi, heuristic_mix
@@ -245,6 +246,14 @@ def test_scores_whose_loss_overflows_are_refused():
     with pytest.raises(ValueError, match=r"Scores up to 1e\+300 are too large for the squared loss.*zero_one"):
         pnu_risk(Y_TEN, score, prior=0.5, loss="squared")
     assert pnu_risk(Y_TEN, score, prior=0.5).value == 0
+
+
+def test_the_least_loss_that_is_refused():
+    """Of the hinge loss, since 1 + 1e75 is 1e75."""
+    below = np.nextafter(1e75, 0)
+    assert loss_pairs([below, -below], LOSSES["hinge"]).max() == below
+    with pytest.raises(ValueError, match="too large for the hinge loss"):
+        loss_pairs([1e75, -1.0], LOSSES["hinge"])
 
 
 def test_masked_scores_are_refused():

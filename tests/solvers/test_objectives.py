@@ -142,3 +142,19 @@ def test_a_risk_that_takes_more_than_it_gives_on_some_rows_has_no_convex_form():
         objective(risk, LOSSES["logistic"], shares)
     named = {name for name in LOSSES if f"'{name}'" in str(refusal.value)}
     assert named == {"squared", "logistic", "double_hinge", "hyperbolic", "ramp", "sigmoid"}
+
+
+@pytest.mark.parametrize(("second", "fits"), [(1e-12, True), (-1e-12, True), (2e-12, False), (-2e-12, False)])
+def test_a_coefficient_of_at_most_a_trillionth_counts_as_rounding(second, fits):
+    class NoGap(Loss):
+        name, convex, smooth = "no_gap", True, True
+
+        def __call__(self, margin):
+            return np.maximum(0, 1 - np.asarray(margin)) ** 2
+
+    risk, shares = risks.Risk(positive=(1.0, second)), np.array([[1.0], [0.0], [0.0]])
+    if fits:
+        assert objective(risk, NoGap(), shares).weight.tolist() == [1.0]
+    else:
+        with pytest.raises(ValueError, match="cannot be trained"):
+            objective(risk, NoGap(), shares)
