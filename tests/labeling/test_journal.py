@@ -120,6 +120,22 @@ def test_opening_changes_nothing_and_the_first_line_written_cuts_a_torn_one(tmp_
     assert json.loads(lines[-1])["event"] == "draw"
 
 
+@pytest.mark.parametrize(
+    "save",
+    [lambda raw: raw[:-1], lambda raw: raw.replace(b"\n", b"\r\n"), lambda raw: b"\xef\xbb\xbf" + raw],
+    ids=["no last line end", "line ends of Windows", "byte order mark"],
+)
+def test_what_an_editor_does_to_line_ends_loses_no_answer(tmp_path, save):
+    path = tmp_path / "j"
+    label(path, 3)
+    path.write_bytes(save(path.read_bytes()))
+    assert repair_journal(path).dropped == []
+    label(path, 2)
+    labeler = open_labeler(path)
+    assert labeler.n_answers == 5
+    labeler.close()
+
+
 @pytest.mark.parametrize("n_bytes", [0, 1, 20, 60])
 def test_a_process_killed_in_its_first_line_is_no_obstacle(tmp_path, n_bytes):
     path = tmp_path / "j"

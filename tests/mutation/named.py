@@ -27,7 +27,7 @@ NAMED = (
     Named(
         "labeling/_journal.py",
         "a torn line is not cut off",
-        "            self._cut()\n            _write",
+        "            self._mend_end()\n            _write",
         "            _write",
         JOURNAL,
     ),

@@ -2,7 +2,8 @@
 
 A line is a JSON object; the first one says what is labelled. A line is written, synced and only then acknowledged. If
 that fails, the file is cut back to the lines before. A process that is killed within a line leaves a torn one at the
-end, which the next process cuts off before it writes; opening and reading change nothing.
+end, which the next process cuts off before it writes; opening and reading change nothing. A last line that lacks its
+end only, as some editors leave it, counts.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Journal:
                 )
             raw = self._file.read()
             self.events = parse_journal(raw, about, self.path.name)
-            self._end, self._size = raw.rfind(b"\n") + 1, len(raw)  # all complete lines; the file with a torn one
+            self._end, self._size = len(whole_lines(raw)), len(raw)  # all whole lines; the file as it is
             if not self.events:
                 self.append({"event": "start", "version": VERSION} | about)
                 _sync_folder(self.path)
@@ -98,14 +99,14 @@ class Journal:
         line = json.dumps({**event, "time": round(time.time(), 3)}, ensure_ascii=False, allow_nan=False) + "\n"
         self.check()
         try:
-            self._cut()
+            self._mend_end()
             _write(self._file.fileno(), line.encode())
             os.fsync(self._file.fileno())
             self.check_place()
         except BaseException:
             self._size = os.fstat(self._file.fileno()).st_size
             with suppress(OSError):  # if even this fails, the next event tries it again before it is written
-                self._cut()
+                self._mend_end()
             raise
         self._end = self._size = self._end + len(line.encode())
 
@@ -128,12 +129,16 @@ class Journal:
         """Let another process have it."""
         self._file.close()
 
-    def _cut(self) -> None:
-        """Cut off what follows the last complete line that was acknowledged."""
-        if self._size != self._end:
+    def _mend_end(self) -> None:
+        """Cut off what follows the last line that counts, or add the end that it lacks."""
+        if self._size == self._end:
+            return
+        if self._size > self._end:
             os.ftruncate(self._file.fileno(), self._end)
-            os.fsync(self._file.fileno())
-            self._size = self._end
+        else:
+            _write(self._file.fileno(), b"\n")
+        os.fsync(self._file.fileno())
+        self._size = self._end
 
     def _report_loss(self) -> NoReturn:
         name, what = self.path.name, "replaced" if os.path.lexists(self.path) else "moved or deleted"
@@ -197,7 +202,7 @@ def read_journal(path: str | os.PathLike[str], about: Mapping[str, Any]) -> list
 
 
 def parse_journal(raw: bytes, about: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """All events in the complete lines of a journal; none if it is empty or holds a torn first line only.
+    """All events in the whole lines of a journal; none if it is empty or holds a torn first line only.
 
     Parameters
     ----------
@@ -208,7 +213,7 @@ def parse_journal(raw: bytes, about: Mapping[str, Any], name: str) -> list[dict[
     name : str
         The file's name, for messages.
     """
-    lines = raw.split(b"\n")[:-1]
+    lines = whole_lines(raw).split(b"\n")[:-1]
     if not lines:
         if raw and not (raw.startswith(JOURNAL_HEAD) or JOURNAL_HEAD.startswith(raw)):
             _refuse_foreign(name)
@@ -225,6 +230,22 @@ def parse_journal(raw: bytes, about: Mapping[str, Any], name: str) -> list[dict[
             _refuse_other(event, about, name)
         events.append(event)
     return events
+
+
+def whole_lines(raw: bytes) -> bytes:
+    """A journal without a torn line at its end; a last line that lacks its end only gets one.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    """
+    end = raw.rfind(b"\n") + 1
+    try:
+        parse_event(raw[end:])
+    except ValueError:
+        return raw[:end]
+    return raw + b"\n"
 
 
 REPAIR = "To drop such lines: the same command with --repair, which keeps a copy and says what it drops."

@@ -14,7 +14,7 @@ import numpy as np
 
 from pnulearn._files.writing import take_lock, write_atomically
 from pnulearn.labeling._draws import EARLIER, Draw, draw_event, read_draw, read_number, read_text, read_whole
-from pnulearn.labeling._journal import VERSION, JournalError, keep_copy, parse_event
+from pnulearn.labeling._journal import VERSION, JournalError, keep_copy, parse_event, whole_lines
 from pnulearn.labeling._pool import Pool
 from pnulearn.labeling._session import Session
 
@@ -92,8 +92,9 @@ def repair_journal(path: str | os.PathLike[str]) -> Repair:
 
 def _sift(raw: bytes, name: str) -> tuple[list[bytes], Repair]:
     """The lines to keep, and what was done."""
-    first, *lines = raw.split(b"\n")
-    torn = lines.pop() if lines else first
+    whole = whole_lines(raw)
+    first, *lines = whole.split(b"\n")[:-1] or [raw]
+    torn = raw[len(whole) :]
     session = _empty_session(first, [event for event in map(_try, lines) if event is not None], name)
     kept, done, renumbering = [first], Repair(), _Renumbering(session)
     for number, line in enumerate(lines, start=2):

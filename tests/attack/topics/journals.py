@@ -66,6 +66,8 @@ CONTENTS: dict[str, Callable[[], bytes]] = {
     "whole": lambda: b"".join(_lines()),
     "torn_last_line": lambda: b"".join(_lines()) + b'{"event": "draw", "dr',
     "no_last_newline": lambda: b"".join(_lines())[:-1],
+    "windows_line_ends": lambda: b"".join(_lines()).replace(b"\n", b"\r\n"),
+    "byte_order_mark": lambda: b"\xef\xbb\xbf" + b"".join(_lines()),
     "empty": lambda: b"",
     "torn_first_line": lambda: _lines()[0][:20],
     "a_model": lambda: (workplace() / "model.pnu").read_bytes(),
