@@ -60,9 +60,16 @@ class Stream:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
+def with_categories(frame):
+    """Every column of text as a category of polars, with null cells."""
+    frame = pl.from_pandas(frame)
+    return frame.with_columns(pl.col(pl.String).cast(pl.Categorical))
+
+
 KINDS = {
     "pandas": lambda frame: frame,
     "polars": pl.from_pandas,
+    "polars, categories": with_categories,
     "lazy": lambda frame: pl.from_pandas(frame).lazy(),
     "arrow": pa.Table.from_pandas,
     "batch": pa.RecordBatch.from_pandas,

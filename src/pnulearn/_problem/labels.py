@@ -147,7 +147,8 @@ def _tidy(labels: AnyArray) -> AnyArray:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("Input y contains infinity. Use NaN or None for unlabelled rows.")
     if labels.dtype.kind not in "biufU" or labels.ndim != 1:
-        raise ValueError(f"Unknown label type: {labels.dtype}. Labels must be strings, integers or booleans.")
+        kind = type(labels.flat[0]).__name__ if labels.dtype.kind == "O" else labels.dtype
+        raise ValueError(f"Unknown label type: {kind}. Labels must be strings, integers or booleans.")
     if type_of_target(labels) == "continuous":
         raise ValueError(
             f"Unknown label type: continuous. y contains values such as {labels[labels % 1 != 0][0]:g}; "

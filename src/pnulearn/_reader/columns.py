@@ -245,8 +245,7 @@ def _encoded(array: Any) -> tuple[AnyArray, Any]:
     if isinstance(array, pa.ChunkedArray):  # no chunks, or too many bytes for one
         array = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in array.chunks] or [pa.array([], "string")])
     array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    levels = array.dictionary
-    return array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), levels
+    return array.indices.cast(pa.int64()).fill_null(-1).to_numpy(), array.dictionary
 
 
 def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:

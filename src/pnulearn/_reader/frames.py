@@ -73,11 +73,18 @@ def as_table(data: Any) -> Table:
 
 
 def _without_views(cells: Any) -> Any:
-    """String views of polars as plain strings, which Arrow's functions need."""
+    """String views of polars, in its categories too, as plain strings, which Arrow's functions need."""
     import pyarrow as pa
 
-    plain = [one.with_type(pa.large_string()) if pa.types.is_string_view(one.type) else one for one in cells.schema]
-    return cells.cast(pa.schema(plain))
+    for place, field in enumerate(cells.schema):
+        column, kind, text = cells.column(place), field.type, pa.large_string()
+        if pa.types.is_string_view(kind):
+            cells = cells.set_column(place, field.name, column.cast(text))
+        elif pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+            parts = [pa.DictionaryArray.from_arrays(one.indices, one.dictionary.cast(text)) for one in column.chunks]
+            column = pa.chunked_array(parts, pa.dictionary(kind.index_type, text))
+            cells = cells.set_column(place, field.name, column)
+    return cells
 
 
 def with_labels(table: Table, y: Any) -> tuple[Table, str]:
