@@ -69,8 +69,8 @@ def uses_of_extras(model: "pnulearn.PNUClassifier", folder: Path) -> dict[str, l
         "excel": [],  # read through pyarrow, which is asked for first
         "skl2onnx": [],  # needs onnx, which is asked for first
         "mlflow": [],  # imported by users, not by this package
-        "boosting": [],  # used where it is installed; only a file with a model of CatBoost needs it
-        "analyst": [],  # several of the others
+        "boosting": [],  # a file with a model of CatBoost needs skops first; see check_dist.py
+        "analyst": [],  # several of the others, tried together in check_dist.py
         "torch": [lambda: pnulearn.torch],
         "label": [lambda: import_module("pnulearn.labeling._server")],
     }

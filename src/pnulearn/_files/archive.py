@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import IO, Any, BinaryIO, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -143,9 +144,12 @@ def refuse_other_types(value: Any, where: str, *, finite: bool = False) -> None:
     Traceback (most recent call last):
     ValueError: p.x is 'a', not a float
     """
-    hints = get_type_hints(type(value))
+    hints = _hints(type(value))
     for field in fields(value):
         _check(getattr(value, field.name), hints[field.name], f"{where}.{field.name}", finite)
+
+
+_hints = cache(get_type_hints)  # a table has one dataclass for each column
 
 
 def _check(value: Any, kind: Any, where: str, finite: bool) -> None:

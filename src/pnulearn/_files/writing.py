@@ -138,14 +138,15 @@ def guard_table(table: Any, numbers: Sequence[bool] | None = None) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    columns = list(table.columns)
     for place, field in enumerate(table.schema):
         if numbers is not None and numbers[place]:
             continue
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
-            cells = table.column(place)
+            cells = columns[place]
             risky = pc.match_substring_regex(cells, FORMULA)
             if pc.any(risky).as_py():
                 risky = pc.and_not(risky, pc.match_substring_regex(cells, NUMBER))
                 guarded = pc.binary_join_element_wise(pa.scalar("'", field.type), cells, pa.scalar("", field.type))
-                table = table.set_column(place, field, pc.if_else(risky, guarded, cells))
-    return table
+                columns[place] = pc.if_else(risky, guarded, cells)
+    return pa.Table.from_arrays(columns, schema=table.schema)
