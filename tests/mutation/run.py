@@ -34,7 +34,7 @@ PARTS = {
     "theory.py": ["tests/test_theory.py", "tests/test_advice.py"],
     "losses.py": ["tests/test_losses.py"],
     "_numbers.py": ["tests/test_numbers.py"],
-    "_problem/folds.py": ["tests/problem/test_folds.py"],
+    "_problem/folds.py": ["tests/problem/test_folds.py", "tests/learning/test_lonely_class.py"],
     "_problem/labels.py": ["tests/problem/test_labels.py"],
     "_problem/samples.py": ["tests/problem", "tests/learning/test_search_parts.py"],
     "_learning/calibration.py": ["tests/learning/test_calibration.py"],

@@ -166,6 +166,14 @@ def test_categories_beyond_the_limit_share_features(tmp_path):
     assert learn_plan(source, most_categories=60).kinds["town"] == "category"
 
 
+@pytest.mark.parametrize(
+    ("distinct", "kinds"), [(95, {"host_id": "codes", "size": "number"}), (96, {"size": "number"})]
+)
+def test_numbers_of_which_more_than_95_in_100_differ_identify_rows(tmp_path, distinct, kinds):
+    rows = "".join(f"{7 * (i % distinct) + 1000},{i % 9}.5\n" for i in range(100))
+    assert learn_plan(table(tmp_path, "host_id,size\n" + rows)).kinds == kinds
+
+
 def test_identifiers_of_rows_and_of_other_things(tmp_path):
     rng = np.random.default_rng(0)
     rows = [
