@@ -248,10 +248,10 @@ def test_another_table_is_refused(path):
     start(path, frame, truth)
     other, _ = customers(seed=5, first=9)
     other.to_csv(path, index=False)
-    with pytest.raises(JournalError, match="belongs to other rows: 0 of the 41"):
+    with pytest.raises(JournalError, match="belongs to other rows: only 0 of the 41"):
         resumed(path)
     other[["customer", "bought"]].to_csv(path, index=False)
-    with pytest.raises(JournalError, match="belongs to other rows: the columns"):
+    with pytest.raises(JournalError, match="belongs to other rows: not all columns that it was begun with can be found"):
         resumed(path)
     table = read_table(path)
     with pytest.raises(JournalError, match="belongs to other rows: its label is 'bought'"):

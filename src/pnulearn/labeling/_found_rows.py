@@ -318,7 +318,8 @@ def _remarks(table: Table, start: Mapping[str, Any], n_found: int, n_answers: in
 
 
 def _refuse(name: str, table: Table, marks: RowMarks | None, n_found: int, n_answers: int) -> None:
-    what = f"{n_found} of the {n_answers} labelled rows" if marks is not None else "the columns that it was begun with"
+    rows = f"only {n_found} of the {n_answers} labelled rows"
+    what = rows if marks is not None else "not all columns that it was begun with"
     raise JournalError(
         f"{name} belongs to other rows: {what} can be found in {table.source}. If a column identifies rows whose cells "
         "have changed, name it with --id. To start anew, move the journal away."
