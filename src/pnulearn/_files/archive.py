@@ -144,7 +144,8 @@ def refuse_other_types(value: Any, where: str, *, finite: bool = False) -> None:
     Traceback (most recent call last):
     ValueError: p.x is 'a', not a float
     """
-    hints = _hints(type(value))
+    kind: Any = type(value)
+    hints = _hints(kind)
     for field in fields(value):
         _check(getattr(value, field.name), hints[field.name], f"{where}.{field.name}", finite)
 
