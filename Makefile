@@ -49,7 +49,7 @@ test-random: $(STAMP)
 # of disk and process while rows are labelled (results/journal.md).
 soak: $(STAMP)
 	$(PY) -m tests.soak.kills
-	$(PY) -m tests.soak.journal
+	$(PY) -m tests.soak.journal --out results/journal.md
 
 # Small changes of the core that some test has to notice; the summary is results/mutants.md.
 mutants: $(STAMP)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -287,6 +286,39 @@ def _enter(found: Counter[str], trouble: list[str]) -> None:
         print(words, file=sys.stderr)
 
 
+def summarise(found: dict[str, Counter[str]], n_answers: int) -> str:
+    names = {
+        "two servers": "a second server",
+        "kill": "SIGKILL",
+        "torn line": "a torn last line",
+        "moved": "moved away or replaced while in use",
+    }
+    session = f"a session of {n_answers} answers"
+    full, killed = found["every byte"]["full disk"], found["every write"]["kill"]
+    rows = [
+        (f"the disk is full at every byte of {session}, then has room again", full),
+        (f"SIGKILL at every write of {session}: before, within, after it, after the sync", killed),
+    ]
+    soaked = {name: count for name, count in sorted(found["soak"].items()) if name != "wrong"}
+    rows += [(f"several faults in the life of one journal: {names.get(name, name)}", soaked[name]) for name in soaked]
+    wrong = sum(counts["wrong"] for counts in found.values())
+    return "\n".join(
+        [
+            "# The labelling journal under faults",
+            "",
+            "Written by `python -m tests.soak.journal` (`tests/soak/journal.py`). Wrong: an answer that was acknowledged",
+            "is not in the journal afterwards, an answer that was refused is, or the journal cannot be opened.",
+            "",
+            "| fault | times |",
+            "|---|---|",
+            *(f"| {name} | {count:,} |" for name, count in rows),
+            "",
+            f"Wrong: {wrong}.",
+            "",
+        ]
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--faults", type=int, default=1000)
@@ -294,15 +326,18 @@ def main() -> int:
     parser.add_argument("--step", type=int, default=1, help="bytes between two full disks")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--out", type=Path, help="write the summary there")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
-        found: dict[str, Any] = {
+        found = {
             "every byte": every_byte(folder, asked.answers, asked.step),
             "every write": every_write(folder, asked.answers),
             "soak": soak(folder, asked.faults, asked.seed),
         }
     print(json.dumps(found))
+    if asked.out is not None:
+        asked.out.write_text(summarise(found, asked.answers), encoding="utf-8")
     return int(any(counts["wrong"] for counts in found.values()))
 
 
