@@ -307,7 +307,7 @@ def summarise(found: dict[str, Counter[str]], n_answers: int) -> str:
             "# The labelling journal under faults",
             "",
             "Written by `python -m tests.soak.journal` (`tests/soak/journal.py`). Wrong: an answer that was",
-            "acknowledged is not in the journal afterwards, an answer that was refused is, or the journal cannot be opened.",
+            "acknowledged is not in the journal afterwards, one that was refused is, or the journal cannot be opened.",
             "",
             "| fault | times |",
             "|---|---|",
