@@ -186,6 +186,7 @@ def summarise(rows: list[dict[str, object]], n_possible: int) -> str:
         f"{len(rows)} of {n_possible} possible ones were tried: {own} were noticed by the part's own tests,",
         f"{others} by others, {len(rows) - own - others} by none: score {(own + others) / len(rows):.2f}.",
         f"{len(NAMED)} once passed all tests (`tests/mutation/named.py`); the others were taken by chance.",
+        "What none noticed is tried again in later runs, so a test that was added for it makes it count as noticed.",
         "",
         "| part | mutants | noticed by its own tests | by others |",
         "|---|---|---|---|",
