@@ -25,6 +25,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ import numpy as np
 from scipy.stats import expon, norm
 from sklearn.linear_model import LogisticRegression
 
-from pnulearn import PriorAdjusted
+from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn._intervals.posterior_grids import DecisionRates, weigh_evidence
 from pnulearn._intervals.score_tests import (
     BEYOND_DOUBT,
@@ -113,9 +114,10 @@ PRIOR_FACTORS: dict[str, tuple] = {
     "shape": ("normal", "wide", "exponential"),
 }
 FIT_FACTORS: dict[str, tuple] = {
-    "labels": (20, 100),
+    "labels": (10, 40, 200),
     "unlabeled": (300, 1000),
-    "prior": (0.05, 0.3, 0.5),
+    "prior": (0.1, 0.3, 0.5),
+    "belief": ("known", "counted", "unknown", "random labels"),
     "shape": ("normal", "wide", "exponential"),
 }
 INTRODUCTION = f"""\
@@ -504,10 +506,8 @@ def features(y: Array, shape: str, rng: np.random.Generator) -> Array:
 def prior_drawer(sampling: str) -> Callable[[Cell, np.random.Generator], Found]:
     def draw(cell: Cell, rng: np.random.Generator) -> Found:
         n, hits = cell["labels"], cell["labels"] // 2
-        while sampling == "random":
-            hits = int(rng.binomial(n, cell["prior"]))
-            if 0 < hits < n:
-                break
+        if sampling == "random":
+            hits = random_hits(n, cell["prior"], rng)
         X, y = draw_rows((hits, n - hits), cell, rng)
         found = estimate_prior(X, y, sampling=sampling, confidence=CONFIDENCE, random_state=0)
         ends = [1 - end for end in wilson(n - hits, n)[::-1]] if sampling == "random" else [np.nan, np.nan]
@@ -516,18 +516,34 @@ def prior_drawer(sampling: str) -> Callable[[Cell, np.random.Generator], Found]:
     return draw
 
 
-def fit_drawer(learner: Callable[[float], Any]) -> Callable[[Cell, np.random.Generator], Found]:
-    """`risk_` of a fit with a known prior, against the error on 40,000 new rows."""
+def fit_drawer(learner: Callable[..., Any]) -> Callable[[Cell, np.random.Generator], Found]:
+    """`risk_` of a fit, against the error on 10,000 new rows.
+
+    Half of the labels are positive and the prior is known, counted or estimated by the model; or labels are random.
+    """
 
     def draw(cell: Cell, rng: np.random.Generator) -> Found:
-        n, prior = cell["labels"] // 2, cell["prior"]
-        X, y = draw_rows((n, n), cell, rng)
-        model = learner(prior).fit(X, y)
-        fresh = (rng.random(40_000) < prior).astype(float)
+        n, prior = cell["labels"], cell["prior"]
+        hits, options = n // 2, {"prior": None}
+        if cell["belief"] == "random labels":
+            hits, options = random_hits(n, prior, rng), {"sampling": "random"}
+        elif cell["belief"] != "unknown":
+            options = {"prior": believed_prior(cell, rng)}
+        X, y = draw_rows((hits, n - hits), cell, rng)
+        model = learner(**options).fit(X, y)
+        fresh = (rng.random(10_000) < prior).astype(float)
         truth = float(np.mean(model.predict(features(fresh, cell["shape"], rng)) != fresh))
         return [model.risk_.low, model.risk_.high, truth, np.nan, np.nan]
 
     return draw
+
+
+def random_hits(n: int, prior: float, rng: np.random.Generator) -> int:
+    """Positives among `n` random rows, given that both classes occur."""
+    hits = 0
+    while not 0 < hits < n:
+        hits = int(rng.binomial(n, prior))
+    return hits
 
 
 SUBJECTS: dict[str, Subject] = {
@@ -557,9 +573,14 @@ SUBJECTS: dict[str, Subject] = {
         f"prior, labels {name}": Subject(PRIOR_FACTORS, 12, prior_drawer(sampling), simple, None, 4)
         for name, sampling, simple in (("by class", "by_class", ""), ("at random", "random", "Wilson's"))
     },
-    "risk_, PriorAdjusted": Subject(
-        FIT_FACTORS, 12, fit_drawer(lambda prior: PriorAdjusted(LogisticRegression(), prior=prior)), "", None, 4
-    ),
+    **{
+        f"risk_, {name}": Subject(FIT_FACTORS, 12, fit_drawer(learner), "", None, 4)
+        for name, learner in {
+            "PriorAdjusted": partial(PriorAdjusted, LogisticRegression()),
+            "PNUClassifier": PNUClassifier,
+            "AutoPNU": partial(AutoPNU, random_state=0),
+        }.items()
+    },
     "squared loss": Subject(LOSS_FACTORS, 36, draw_squared_loss, "z"),
     "error, weights": Subject(DESIGN_FACTORS, 12, design_drawer("weights"), "z"),
     "error, groups": Subject(DESIGN_FACTORS, 12, design_drawer("groups"), "z, rows independent"),
