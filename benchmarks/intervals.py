@@ -87,6 +87,7 @@ PAIR_FACTORS: dict[str, tuple] = {  # rows that only the worse model gets wrong 
     "prior": (0.1, 0.3, 0.5),
     "class": ("P", "N", "both"),
 }
+KIND_FACTORS = PAIR_FACTORS | {"kind": ("squared loss", "helper")}
 CONFUSION_FACTORS: dict[str, tuple] = {
     "error": (0.005, 0.05, 0.2, 0.4),
     "labels": (5, 10, 40),
@@ -391,7 +392,11 @@ def simple_ranking(metric: str, p: Array, n: Array, prior: float, rng: np.random
 
 
 def draw_pair(cell: Cell, rng: np.random.Generator) -> Found:
-    """Rows that both models get wrong are a share `error`, those that only the second gets wrong a share `gap`."""
+    """Rows that both models get wrong are a share `error`, those that only the second gets wrong a share `gap`.
+
+    For the squared loss scores have sizes between .5 and 1.5, so that the difference of the losses is the size of the
+    score; it is 1 on the mean. A helper is right in nine of ten rows.
+    """
     n, u, prior = cell["labels"], cell["unlabeled"], cell["prior"]
     gap = cell["gap"]
     gap_of = {"P": (gap / prior, 0.0), "N": (0.0, gap / (1 - prior)), "both": (gap, gap)}[cell["class"]]
@@ -403,8 +408,15 @@ def draw_pair(cell: Cell, rng: np.random.Generator) -> Found:
         other = (toss < cell["error"]) | (toss > 1 - more * (1 - cell["error"]))
         second.append(np.where(other, -side, side))
     truth = -(1 - cell["error"]) * (prior * gap_of[0] + (1 - prior) * gap_of[1])
-    found = compare_scores(first, second, prior)
-    gaps = [(a != s).astype(float) - (b != s) for a, b, s in zip(first[:2], second[:2], sides[:2], strict=True)]
+    options: dict[str, Any] = {}
+    if cell.get("kind") == "squared loss":
+        sizes = [rng.uniform(0.5, 1.5, len(side)) for side in sides]
+        first, second = ([g * size for g, size in zip(part, sizes, strict=True)] for part in (first, second))
+        options = {"loss": "squared"}
+    elif cell.get("kind") == "helper":
+        options = {"opinions": [2 * np.where(rng.random(len(side)) < 0.9, side, -side)[:, None] for side in sides]}
+    found = compare_scores(first, second, prior, **options)
+    gaps = [(a * s < 0).astype(float) - (b * s < 0) for a, b, s in zip(first[:2], second[:2], sides[:2], strict=True)]
     factors = np.array([prior, 1 - prior])
     value = factors @ [part.mean() for part in gaps]
     half = 1.96 * np.sqrt(factors**2 @ [part.var(ddof=1) / n for part in gaps])
@@ -565,6 +577,7 @@ SUBJECTS: dict[str, Subject] = {
     "precision-recall curve": Subject(SCORE_FACTORS, 40, score_drawer("precision-recall curve"), "", None, 4),
     "reliability curve": Subject(SCORE_FACTORS, 40, score_drawer("reliability curve"), ""),
     "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z", None, 2),
+    "difference, squared loss or helper": Subject(KIND_FACTORS, 24, draw_pair, "", None, 2),
     **{
         f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple, None, 2)
         for name, simple in {"error": "MOVER of Wilson's", "recall": "Wilson's", "precision": ""}.items()
