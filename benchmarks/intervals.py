@@ -130,8 +130,9 @@ the levels are in the tables below. All intervals promise 95 %; bands promise to
 point each at 400 draws, 2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more
 than two standard errors. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the
 prior taken as known.
-The formulas of differences, classes, the squared loss and reliability were chosen on cells of this design, with 20 to
-100 of the same draws; those of rates, AUC and average precision on other cells.
+The formulas of differences, classes, the squared loss, reliability and rates with a counted prior were chosen on cells
+of this design, with 20 to 400 of the same draws; those of rates with a known prior, AUC and average precision on other
+cells. For `risk_` the prior may also be unknown to the model, or labels random.
 """
 
 
