@@ -25,6 +25,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ import numpy as np
 from scipy.stats import expon, norm
 from sklearn.linear_model import LogisticRegression
 
-from pnulearn import PriorAdjusted
+from pnulearn import AutoPNU, PNUClassifier, PriorAdjusted
 from pnulearn._intervals.posterior_grids import DecisionRates, weigh_evidence
 from pnulearn._intervals.score_tests import (
     BEYOND_DOUBT,
@@ -86,6 +87,7 @@ PAIR_FACTORS: dict[str, tuple] = {  # rows that only the worse model gets wrong 
     "prior": (0.1, 0.3, 0.5),
     "class": ("P", "N", "both"),
 }
+KIND_FACTORS = PAIR_FACTORS | {"kind": ("squared loss", "helper")}
 CONFUSION_FACTORS: dict[str, tuple] = {
     "error": (0.005, 0.05, 0.2, 0.4),
     "labels": (5, 10, 40),
@@ -113,9 +115,10 @@ PRIOR_FACTORS: dict[str, tuple] = {
     "shape": ("normal", "wide", "exponential"),
 }
 FIT_FACTORS: dict[str, tuple] = {
-    "labels": (20, 100),
+    "labels": (10, 40, 200),
     "unlabeled": (300, 1000),
-    "prior": (0.05, 0.3, 0.5),
+    "prior": (0.1, 0.3, 0.5),
+    "belief": ("known", "counted", "unknown", "random labels"),
     "shape": ("normal", "wide", "exponential"),
 }
 INTRODUCTION = f"""\
@@ -127,8 +130,9 @@ the levels are in the tables below. All intervals promise 95 %; bands promise to
 point each at 400 draws, 2 at 100) below 95 % by chance. `below` counts the cells whose cover is below 91 % by more
 than two standard errors. Cover below 90 % is bold. `simple` is the usual interval of the labels alone, with the
 prior taken as known.
-The formulas of differences, classes, the squared loss and reliability were chosen on cells of this design, with 20 to
-100 of the same draws; those of rates, AUC and average precision on other cells.
+The formulas of differences, classes, the squared loss, reliability and rates with a counted prior were chosen on cells
+of this design, with 20 to 400 of the same draws; those of rates with a known prior, AUC and average precision on other
+cells. For `risk_` the prior may also be unknown to the model, or labels random.
 """
 
 
@@ -389,7 +393,11 @@ def simple_ranking(metric: str, p: Array, n: Array, prior: float, rng: np.random
 
 
 def draw_pair(cell: Cell, rng: np.random.Generator) -> Found:
-    """Rows that both models get wrong are a share `error`, those that only the second gets wrong a share `gap`."""
+    """Rows that both models get wrong are a share `error`, those that only the second gets wrong a share `gap`.
+
+    For the squared loss scores have sizes between .5 and 1.5, so that the difference of the losses is the size of the
+    score; it is 1 on the mean. A helper is right in nine of ten rows.
+    """
     n, u, prior = cell["labels"], cell["unlabeled"], cell["prior"]
     gap = cell["gap"]
     gap_of = {"P": (gap / prior, 0.0), "N": (0.0, gap / (1 - prior)), "both": (gap, gap)}[cell["class"]]
@@ -401,8 +409,15 @@ def draw_pair(cell: Cell, rng: np.random.Generator) -> Found:
         other = (toss < cell["error"]) | (toss > 1 - more * (1 - cell["error"]))
         second.append(np.where(other, -side, side))
     truth = -(1 - cell["error"]) * (prior * gap_of[0] + (1 - prior) * gap_of[1])
-    found = compare_scores(first, second, prior)
-    gaps = [(a != s).astype(float) - (b != s) for a, b, s in zip(first[:2], second[:2], sides[:2], strict=True)]
+    options: dict[str, Any] = {}
+    if cell.get("kind") == "squared loss":
+        sizes = [rng.uniform(0.5, 1.5, len(side)) for side in sides]
+        first, second = ([g * size for g, size in zip(part, sizes, strict=True)] for part in (first, second))
+        options = {"loss": "squared"}
+    elif cell.get("kind") == "helper":
+        options = {"opinions": [2 * np.where(rng.random(len(side)) < 0.9, side, -side)[:, None] for side in sides]}
+    found = compare_scores(first, second, prior, **options)
+    gaps = [(a * s < 0).astype(float) - (b * s < 0) for a, b, s in zip(first[:2], second[:2], sides[:2], strict=True)]
     factors = np.array([prior, 1 - prior])
     value = factors @ [part.mean() for part in gaps]
     half = 1.96 * np.sqrt(factors**2 @ [part.var(ddof=1) / n for part in gaps])
@@ -504,10 +519,8 @@ def features(y: Array, shape: str, rng: np.random.Generator) -> Array:
 def prior_drawer(sampling: str) -> Callable[[Cell, np.random.Generator], Found]:
     def draw(cell: Cell, rng: np.random.Generator) -> Found:
         n, hits = cell["labels"], cell["labels"] // 2
-        while sampling == "random":
-            hits = int(rng.binomial(n, cell["prior"]))
-            if 0 < hits < n:
-                break
+        if sampling == "random":
+            hits = random_hits(n, cell["prior"], rng)
         X, y = draw_rows((hits, n - hits), cell, rng)
         found = estimate_prior(X, y, sampling=sampling, confidence=CONFIDENCE, random_state=0)
         ends = [1 - end for end in wilson(n - hits, n)[::-1]] if sampling == "random" else [np.nan, np.nan]
@@ -516,18 +529,34 @@ def prior_drawer(sampling: str) -> Callable[[Cell, np.random.Generator], Found]:
     return draw
 
 
-def fit_drawer(learner: Callable[[float], Any]) -> Callable[[Cell, np.random.Generator], Found]:
-    """`risk_` of a fit with a known prior, against the error on 40,000 new rows."""
+def fit_drawer(learner: Callable[..., Any]) -> Callable[[Cell, np.random.Generator], Found]:
+    """`risk_` of a fit, against the error on 10,000 new rows.
+
+    Half of the labels are positive and the prior is known, counted or estimated by the model; or labels are random.
+    """
 
     def draw(cell: Cell, rng: np.random.Generator) -> Found:
-        n, prior = cell["labels"] // 2, cell["prior"]
-        X, y = draw_rows((n, n), cell, rng)
-        model = learner(prior).fit(X, y)
-        fresh = (rng.random(40_000) < prior).astype(float)
+        n, prior = cell["labels"], cell["prior"]
+        hits, options = n // 2, {"prior": None}
+        if cell["belief"] == "random labels":
+            hits, options = random_hits(n, prior, rng), {"sampling": "random"}
+        elif cell["belief"] != "unknown":
+            options = {"prior": believed_prior(cell, rng)}
+        X, y = draw_rows((hits, n - hits), cell, rng)
+        model = learner(**options).fit(X, y)
+        fresh = (rng.random(10_000) < prior).astype(float)
         truth = float(np.mean(model.predict(features(fresh, cell["shape"], rng)) != fresh))
         return [model.risk_.low, model.risk_.high, truth, np.nan, np.nan]
 
     return draw
+
+
+def random_hits(n: int, prior: float, rng: np.random.Generator) -> int:
+    """Positives among `n` random rows, given that both classes occur."""
+    hits = 0
+    while not 0 < hits < n:
+        hits = int(rng.binomial(n, prior))
+    return hits
 
 
 SUBJECTS: dict[str, Subject] = {
@@ -549,6 +578,7 @@ SUBJECTS: dict[str, Subject] = {
     "precision-recall curve": Subject(SCORE_FACTORS, 40, score_drawer("precision-recall curve"), "", None, 4),
     "reliability curve": Subject(SCORE_FACTORS, 40, score_drawer("reliability curve"), ""),
     "difference of two models": Subject(PAIR_FACTORS, 48, draw_pair, "paired z", None, 2),
+    "difference, squared loss or helper": Subject(KIND_FACTORS, 24, draw_pair, "", None, 2),
     **{
         f"{name} of classes": Subject(CONFUSION_FACTORS, 24, confusion_drawer(f"{name} of classes"), simple, None, 2)
         for name, simple in {"error": "MOVER of Wilson's", "recall": "Wilson's", "precision": ""}.items()
@@ -557,9 +587,14 @@ SUBJECTS: dict[str, Subject] = {
         f"prior, labels {name}": Subject(PRIOR_FACTORS, 12, prior_drawer(sampling), simple, None, 4)
         for name, sampling, simple in (("by class", "by_class", ""), ("at random", "random", "Wilson's"))
     },
-    "risk_, PriorAdjusted": Subject(
-        FIT_FACTORS, 12, fit_drawer(lambda prior: PriorAdjusted(LogisticRegression(), prior=prior)), "", None, 4
-    ),
+    **{
+        f"risk_, {name}": Subject(FIT_FACTORS, 12, fit_drawer(learner), "", None, 4)
+        for name, learner in {
+            "PriorAdjusted": partial(PriorAdjusted, LogisticRegression()),
+            "PNUClassifier": PNUClassifier,
+            "AutoPNU": partial(AutoPNU, random_state=0),
+        }.items()
+    },
     "squared loss": Subject(LOSS_FACTORS, 36, draw_squared_loss, "z"),
     "error, weights": Subject(DESIGN_FACTORS, 12, design_drawer("weights"), "z"),
     "error, groups": Subject(DESIGN_FACTORS, 12, design_drawer("groups"), "z, rows independent"),

@@ -194,7 +194,7 @@ def test_the_stated_risk_holds_the_truth():
         model = PriorAdjusted(LogisticRegression(), 0.3).fit(X, y)
         fresh, _, known = draw(seed + 100, 0.3, n_labeled=0, n_unlabeled=4000)
         held.append(model.risk_.low <= np.mean(model.predict(fresh) != known) <= model.risk_.high)
-    assert np.mean(held) >= 0.75
+    assert np.mean(held) > 0.9
 
 
 class Counting(ClassifierMixin, BaseEstimator):

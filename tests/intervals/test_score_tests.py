@@ -18,6 +18,7 @@ from pnulearn._intervals.score_tests import (
     lift_measure,
     lower_tail,
     other_class,
+    prior_nodes,
     rate_interval,
 )
 from pnulearn.priors import PriorEstimate
@@ -101,6 +102,23 @@ def test_intervals_cover_near_zero_and_in_the_middle(name, error):
         p = lower_tail(measure, np.full(1000, truth), share, size.astype(float), np.full(1000, 0.3))
         clean = (share[0] == 0 if name != "precision" else True) & (share[1] == 0 if name != "recall" else True)
         assert 0.915 < np.mean((p > 0.025) & ((p < 0.975) | clean)) <= 1
+
+
+@pytest.mark.parametrize("error", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("size", [(10, 10, 10_000), (10, 10, 300), (0, 20, 1000), (20, 0, 1000)])
+def test_intervals_of_a_cost_cover_under_an_uncertain_prior_and_from_one_class(size, error):
+    """2,000 draws with a prior from its distribution: the mean of the p-values under its quantiles at the truth."""
+    belief, rng = PriorEstimate.of_counts([30, 30]), np.random.default_rng(0)
+    theta = rng.choice(belief.points(500), 2000)
+    rates = (error, error, theta + (1 - 2 * theta) * error)
+    share = np.array([rng.binomial(m, p, 2000) / max(m, 1) for m, p in zip(size, rates, strict=True)])
+    measure, (points, weight) = cost_measure(belief, (5.0, 1.0)), prior_nodes(belief)
+    p = lower_tail(
+        measure, (5 * theta + 1 - theta) * error, share, np.array(size, float), points[:, None], belief.spread
+    )
+    p = weight @ p / weight.sum()
+    clean = ((share[0] == 0) | (size[0] == 0)) & ((share[1] == 0) | (size[1] == 0)) & (min(size[:2]) > 0)
+    assert 0.93 < np.mean((p > 0.025) & ((p < 0.975) | clean)) < 0.99
 
 
 def test_an_end_is_the_best_value_without_errors_and_the_worst_without_a_right_call():

@@ -188,6 +188,18 @@ def test_groups_weights_and_helpers_count_in_a_comparison():
     assert helped < 0.92 * plain
 
 
+def test_an_interval_of_a_smooth_loss_holds_where_models_differ_on_two_rows_in_a_hundred_and_few_are_labelled():
+    """Ten labels of each class and no U: in two of three samples both models have the same losses in all rows."""
+    rng, truth, hits = np.random.default_rng(0), -0.02, []
+    for _ in range(200):
+        side, size = np.repeat([1.0, -1.0], 10), rng.uniform(0.5, 1.5, 20)
+        scores = [size * np.where(rng.random(20) < share, -side, side) for share in (0.0, 0.02)]
+        first, second = ([score[:10], score[10:], score[:0]] for score in scores)
+        found = compare_scores(first, second, 0.3, loss="squared")  # a wrong sign costs the size, 1 on the mean
+        hits.append(found.low <= truth <= found.high)
+    assert np.mean(hits) > 0.91
+
+
 def test_a_weight_of_two_is_a_row_twice_and_a_row_of_weight_zero_is_absent(gaussians):
     X, y = gaussians(30, 30, 200)
     narrow = make_pipeline(FunctionTransformer(lambda X: X[:, :1]), GaussianNB()).fit(X[:60], y[:60])

@@ -153,3 +153,12 @@ def test_an_end_of_a_reliability_band_is_zero_or_one_where_no_label_says_otherwi
     curve = pnu_reliability(y, score + rng.uniform(-0.04, 0.04, len(y)), prior=0.4)
     assert set(curve.low[curve.x < 0.1].tolist()) == {0.0}
     assert set(curve.high[curve.x > 0.9].tolist()) == {1.0}
+
+
+def test_a_reliability_band_allows_that_a_bin_holds_all_positives_if_it_holds_all_five_labelled_ones():
+    """The top tenth of U, and a prior of .02: the share of positives there is .2 if all of them are there."""
+    y = np.repeat([1.0, 0.0, np.nan], [5, 5, 10_000])
+    score = np.concatenate([np.full(5, 0.95), np.linspace(0.1, 0.95, 5), np.linspace(0, 1, 10_000)])
+    curve = pnu_reliability(y, score, prior=0.02)
+    assert 0.195 < curve.high[-1] < 0.23
+    assert curve.low[-1] < 0.1

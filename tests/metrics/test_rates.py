@@ -1,5 +1,7 @@
 """Precision, recall and F1 from P, N and U."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,7 +10,8 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 
 from pnulearn._intervals.posterior_grids import DecisionRates
 from pnulearn._intervals.score_tests import F1, PRECISION, RECALL, lower_tail
-from pnulearn.metrics import pnu_f1, pnu_precision, pnu_recall
+from pnulearn.metrics import pnu_cost, pnu_f1, pnu_precision, pnu_recall, pnu_specificity
+from pnulearn.priors import PriorEstimate
 
 METRICS = {pnu_precision: precision_score, pnu_recall: recall_score, pnu_f1: f1_score}
 
@@ -125,3 +128,31 @@ def test_nothing_called_positive_has_precision_zero():
     estimate = pnu_precision([1, 1, 0, 0], [-1, -1, -1, -1], prior=0.3)
     assert estimate.value == 0
     assert estimate.high > 0.1
+
+
+def test_random_labels_count_the_prior_in_every_metric_with_weights_and_groups():
+    """As with the prior that `estimate_prior` counts on the labels of a column that says nothing of its own."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.3
+    y, score = (
+        np.where(np.arange(400) < 80, truth.astype(float), np.nan),
+        np.where(truth, 1.0, -1.0) + rng.normal(size=400),
+    )
+    weight = np.where(truth & (np.arange(400) < 80), 0.2, 1.0)
+    hits, others = (weight[:80] @ (y[:80] == side) for side in (1, 0))
+    share = hits / (hits + others)  # the variance of a weighted mean, by linearisation
+    size = share * (1 - share) * weight[:80].sum() ** 2 / (weight[:80] ** 2 @ (y[:80] - share) ** 2)
+    for metric in (pnu_precision, pnu_recall, pnu_f1, pnu_specificity, partial(pnu_cost, costs=(5, 1))):
+        found, hundred = (
+            metric(y, score, sampling="random", sample_weight=k * weight, threshold=0.0) for k in (1, 100)
+        )
+        assert_allclose([found.value, found.low, found.high], [hundred.value, hundred.low, hundred.high])
+        counted = PriorEstimate.of_counts([size * (1 - share), size * share])
+        given = metric(y, score, prior=counted, sample_weight=weight, threshold=0.0)
+        assert_allclose([found.value, found.low, found.high], [given.value, given.low, given.high], rtol=0.15)
+    alone, together = (
+        pnu_precision(y, score, sampling="random", groups=group, threshold=0.0) for group in (None, np.arange(400) // 8)
+    )
+    assert together.high - together.low > alone.high - alone.low
+    with pytest.raises(ValueError, match="prior is needed"):
+        pnu_precision(y, score, threshold=0.0)

@@ -104,7 +104,7 @@ class Curve:
 
 
 def pnu_roc_curve(
-    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, confidence: float = 0.95, **options: Any
 ) -> Curve:
     """ROC curve from P, N and U, with a simultaneous confidence band.
 
@@ -116,7 +116,7 @@ def pnu_roc_curve(
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     confidence : float
         Confidence level of the band.
     **options : object
@@ -141,7 +141,7 @@ def pnu_roc_curve(
 
 
 def pnu_precision_recall_curve(
-    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, confidence: float = 0.95, **options: Any
 ) -> Curve:
     """Precision-recall curve in a population with this class prior, with a simultaneous confidence band.
 
@@ -153,7 +153,7 @@ def pnu_precision_recall_curve(
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     confidence : float
         Confidence level of the band.
     **options : object
@@ -169,7 +169,7 @@ def pnu_precision_recall_curve(
 
 
 def pnu_average_precision(
-    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, **options: Any
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, confidence: float = 0.95, **options: Any
 ) -> Estimate:
     """Average precision in a population with this class prior: mean precision at the scores of the positive rows.
 
@@ -181,7 +181,7 @@ def pnu_average_precision(
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     confidence : float
         Confidence level of the interval.
     **options : object
@@ -192,7 +192,13 @@ def pnu_average_precision(
 
 
 def pnu_reliability(
-    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, confidence: float = 0.95, n_bins: int = N_BINS, **options: Any
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    prior: Any = None,
+    confidence: float = 0.95,
+    n_bins: int = N_BINS,
+    **options: Any,
 ) -> Curve:
     """Reliability diagram: share of positives per bin of predicted probability, with a simultaneous confidence band.
 
@@ -207,7 +213,7 @@ def pnu_reliability(
         Predicted probabilities of the positive class.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     confidence : float
         Confidence level of the band.
     n_bins : int
@@ -244,7 +250,7 @@ def pnu_best_threshold(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    prior: Any,
+    prior: Any = None,
     costs: tuple[float, float] = (1.0, 1.0),
     confidence: float = 0.95,
     **options: Any,
@@ -263,7 +269,7 @@ def pnu_best_threshold(
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     costs : (float, float)
         Cost of a false negative and cost of a false positive.
     confidence : float
@@ -333,7 +339,7 @@ def pnu_auc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    prior: Any,
+    prior: Any = None,
     mix: float | Literal["optimal"] = "optimal",
     confidence: float = 0.95,
     sampling: Sampling = "by_class",
@@ -350,14 +356,14 @@ def pnu_auc(
         Scores, greater for the positive class.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     mix : float or "optimal"
         Weight η of U in [−1, 1]: (1 − η) PN + η PU for η > 0, (1 + η) PN − η NU for η < 0. "optimal" minimises the
         estimated variance.
     confidence : float
         Confidence level of the interval.
     sampling : "by_class" or "random"
-        As in `pnu_risk`; it matters with labels of one class alone.
+        As in `pnu_risk`.
     unlabeled : object, optional
         Value in y that marks unlabelled rows, in addition to missing values.
     pos_label : object, optional

@@ -7,13 +7,14 @@ from P and from U with U's own share of positives, and rates of the population f
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import wald_interval
+from pnulearn._intervals.closed_forms import effective_counts, wald_interval
 from pnulearn._intervals.posterior_grids import N_PRIORS, DecisionRates, decision_rates_posterior
 from pnulearn._intervals.score_tests import cost_measure, rate_interval
 from pnulearn._problem.samples import BY_CLASS, Sampling, read_sampling
@@ -73,14 +74,45 @@ def one_sample(rows: ScoredRows, sampling: Sampling) -> OneSample | None:
     return OneSample.of(codes, np.concatenate([positive, negative, unlabeled]), counts)
 
 
-def read_population(prior: Any, sampling: Sampling, rows: ScoredRows, scores: AnyArray | None = None) -> Population:
-    """The population of a given prior; without one it is estimated from the scores, for P and U of one sample."""
+def read_population(
+    prior: Any,
+    sampling: Sampling,
+    rows: ScoredRows,
+    scores: AnyArray | None = None,
+    groups: Sequence[AnyArray] | None = None,
+) -> Population:
+    """The population of a prior that is given, counted on random labels, or estimated from scores of one sample."""
     sample = one_sample(rows, sampling)
     if sample is None:
-        return Population(read_prior(prior))
+        return Population(settle_prior(prior, sampling, rows, groups))
     if prior is None:
         return Population(_prior_from_scores(rows, scores), sample)
     return population_of_sample(read_prior(prior), sample)
+
+
+def settle_prior(
+    prior: Any, sampling: Sampling, rows: ScoredRows, groups: Sequence[AnyArray] | None = None
+) -> PriorEstimate:
+    """The given class prior, combined with the class counts if labels were drawn at random."""
+    by_class = read_sampling(sampling) == "by_class"
+    if prior is None and by_class:
+        raise ValueError(
+            "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). "
+            + (
+                "If labelled and unlabelled rows are one random sample, pass sampling='random' instead."
+                if len(rows.rows[0]) and len(rows.rows[1])
+                else "Labelled rows of one class alone do not tell it: estimate_prior gives a range."
+            )
+        )
+    if by_class:
+        return read_prior(prior)
+    codes, weight = np.repeat([0, 1], [len(rows.rows[1]), len(rows.rows[0])]), rows.weights
+    together = None if groups is None else np.concatenate([groups[1], groups[0]])
+    counted = PriorEstimate.of_counts(effective_counts(codes, np.concatenate([weight[1], weight[0]]), 2, together))
+    if prior is None:
+        return counted
+    given = read_prior(prior)
+    return given.combine(counted) if given.spread else given
 
 
 def population_of_sample(prior: PriorEstimate, sample: OneSample) -> Population:

@@ -40,7 +40,7 @@ from pnulearn.priors._resolve import read_share
 EQUAL = 1e-9  # shares that differ by less are equal up to rounding
 
 
-def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, **options: Any) -> Estimate:
     """Precision in a population with this class prior: share of positives among rows predicted positive.
 
     Parameters
@@ -51,7 +51,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
         Scores; rows above `threshold` (default 0; pass 0.5 for probabilities) are predicted positive, others negative.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
 
@@ -65,7 +65,7 @@ def pnu_precision(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **option
     return _estimate_rate(_precision, PRECISION, y_true, y_score, prior, **options)
 
 
-def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, **options: Any) -> Estimate:
     """Recall: share of positives that are predicted positive, 1 − FNR. Options as in `pnu_precision`.
 
     Parameters
@@ -76,14 +76,14 @@ def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: 
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_recall, RECALL, y_true, y_score, prior, **options)
 
 
-def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, **options: Any) -> Estimate:
     """F1 score in a population with this class prior. Options as in `pnu_precision`.
 
     Parameters
@@ -94,14 +94,14 @@ def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any)
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
     return _estimate_rate(_f1, F1, y_true, y_score, prior, **options)
 
 
-def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **options: Any) -> Estimate:
+def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, **options: Any) -> Estimate:
     """Specificity: share of negatives that are predicted negative, 1 − FPR. Options as in `pnu_precision`.
 
     Parameters
@@ -112,7 +112,7 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **opti
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
@@ -120,7 +120,7 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, **opti
 
 
 def pnu_cost(
-    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any, costs: tuple[float, float], **options: Any
+    y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, costs: tuple[float, float], **options: Any
 ) -> Estimate:
     """Cost of errors per row of the population: c_fn θ FNR + c_fp (1 − θ) FPR. Options as in `pnu_precision`.
 
@@ -132,7 +132,7 @@ def pnu_cost(
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`.
+        `pnu_risk`. Optional with sampling="random".
     costs : (float, float)
         Cost of a false negative and cost of a false positive.
     **options : object
@@ -158,7 +158,7 @@ def _estimate_rate(
     measure: Measure | Callable[[PriorEstimate], Measure],
     y_true: ArrayLike,
     y_score: ArrayLike,
-    prior: float,
+    prior: Any,
     *,
     threshold: float | None = None,
     confidence: float = 0.95,
@@ -171,10 +171,10 @@ def _estimate_rate(
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
     confidence = read_share(confidence, "confidence")
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
-    population = read_population(prior, sampling, rows)
-    class_prior = population.of_unlabeled
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
+    population = read_population(prior, sampling, rows, groups=apart)
+    class_prior = population.of_unlabeled
     share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
     theta = float(class_prior.mean)
     value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), population.prior(theta))))

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.closed_forms import (
     ROUNDING,
-    effective_counts,
     mixture_z,
     mover,
     prior_distances,
@@ -25,11 +24,11 @@ from pnulearn._intervals.posterior_grids import error_posterior
 from pnulearn._intervals.score_tests import cost_interval
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
-from pnulearn._problem.samples import Sampling, read_sampling
+from pnulearn._problem.samples import Sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.metrics._population import one_sample, one_sample_risk, read_population
-from pnulearn.metrics._scored_rows import EQUAL_COSTS, ScoredRows, read_costs, read_scores, split_scored_rows
+from pnulearn.metrics._population import one_sample, one_sample_risk, read_population, settle_prior
+from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
 from pnulearn.metrics._variance import (
     LossSample,
@@ -142,7 +141,7 @@ def pnu_risk(
         population = read_population(prior, sampling, rows, y_scores)
         samples = loss_samples(scores, loss, rows.weights, apart)
         return one_sample_risk(population, samples, as_loss(loss), confidence, read_costs(costs))
-    class_prior, costs = _settle_prior(prior, sampling, rows, apart), read_costs(costs)
+    class_prior, costs = settle_prior(prior, sampling, rows, apart), read_costs(costs)
     _warn_of_contradicted_prior(scores, rows.weights, class_prior)
     plain = estimate_risk(
         scores,
@@ -163,31 +162,6 @@ def pnu_risk(
     kind = "rate" if isinstance(as_loss(loss), ZeroOne) else "mean"
     samples = loss_samples(scores, loss, rows.weights, apart)
     return estimate_with_second_model(plain, samples, take_opinions(opinions, rows.rows), class_prior, kind, costs)
-
-
-def _settle_prior(
-    prior: Any, sampling: Sampling, rows: ScoredRows, apart: Sequence[AnyArray] | None = None
-) -> PriorEstimate:
-    """The given class prior, combined with the class counts if labels were drawn at random."""
-    by_class = read_sampling(sampling) == "by_class"
-    if prior is None and by_class:
-        raise ValueError(
-            "prior is needed: the share of positives in the population, e.g. prior=0.3 or prior=(0.2, 0.4). "
-            + (
-                "If labelled and unlabelled rows are one random sample, pass sampling='random' instead."
-                if len(rows.rows[0]) and len(rows.rows[1])
-                else "Labelled rows of one class alone do not tell it: estimate_prior gives a range."
-            )
-        )
-    if by_class:
-        return read_prior(prior)
-    codes, weight = np.repeat([0, 1], [len(rows.rows[1]), len(rows.rows[0])]), rows.weights
-    together = None if apart is None else np.concatenate([apart[1], apart[0]])
-    counted = PriorEstimate.of_counts(effective_counts(codes, np.concatenate([weight[1], weight[0]]), 2, together))
-    if prior is None:
-        return counted
-    given = read_prior(prior)
-    return given.combine(counted) if given.spread else given
 
 
 def estimate_risk(
