@@ -29,7 +29,7 @@ def test_the_page_has_every_section_and_escapes_labels(scores, tmp_path):
     arguments = ["evaluate", scores, "--label", "y", "--score", "model", "--positive", "yes", "--prior", "0.4"]
     assert run([*map(str, arguments), "--helper", "llm", "--report", str(page)]) == 0
     text = page.read_text()
-    for words in ("labels alone", "with unlabelled rows", "Precision", "AUC", "ROC curve", "Are probabilities right?"):
+    for words in ("labels alone", "with unlabelled rows", "Precision", "AUC", "ROC curve", "Calibration"):
         assert words in text
     assert text.count("<svg") == 3
     for words in ("false positive rate", "predicted probability", "share of positives"):  # names of axes

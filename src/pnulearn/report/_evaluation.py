@@ -103,7 +103,7 @@ def _curves(evaluation: Evaluation) -> dict[str, tuple[str, Curve]]:
     }
     if evaluation.probabilities is not None:
         found = pnu_reliability(evaluation.y, evaluation.probabilities, **given)
-        words = f"Are probabilities right? They are off by {_with_interval(found.area)} on average"
+        words = f"Calibration: probabilities are off by {_with_interval(found.area)} on average"
         curves["reliability"] = (words, found)
     return curves
 

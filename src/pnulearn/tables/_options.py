@@ -53,7 +53,7 @@ class TableOptions:
         metavar="SHARE|LOW..HIGH|auto|METHOD",
     )
     sampling: Sampling | None = option(
-        None, "Were the labelled rows drawn at random, or chosen (by class, say)?", metavar="random|by-class"
+        None, "How labelled rows were chosen: at random, or in another way (by class).", metavar="random|by-class"
     )
     learner: Learner = option("pnu", "Learner. auto averages all of them, weighted by their held-out risk.")
     pos_label: Any = option(None, "Label of the positive class; by default yes, or the greater.", flag="--positive")
