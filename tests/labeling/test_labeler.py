@@ -400,6 +400,21 @@ def test_a_second_answer_is_taken_back_before_the_first(blobs, tmp_path):
     resumed.close()
 
 
+def test_taking_an_answer_back_drops_ones_own_second_question_alone(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random", repeat=0.1)
+    label_with_slips(labeler, truth, 11, slips=(), who="anna")
+    again, other = labeler.next("anna"), labeler.next("ben")
+    assert again in [draw for draw, _ in labeler.answers]
+    labeler.answer(NAMES[truth[other.row]], other, "ben")
+    assert labeler.undo("ben") == labeler.next("ben") == other
+    assert labeler.next("anna") == again
+    assert labeler._session._asked_again == {again.number}
+    taken = labeler.undo("anna")
+    assert labeler.next("anna") == taken != again
+    assert labeler._session._asked_again == set()
+
+
 @pytest.mark.parametrize("way", ["skip", "dont_know"])
 def test_a_second_question_can_be_left_without_an_answer(blobs, way):
     X, truth = blobs
