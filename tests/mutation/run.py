@@ -122,7 +122,7 @@ class Bench:
         kept = target.read_text(encoding="utf-8")
         target.write_text(source, encoding="utf-8")
         # A copy of this process: NumPy, SciPy, scikit-learn and pandas are imported once for all mutants.
-        child = multiprocessing.get_context("fork").Process(target=_run, args=(self._copy, [target, *tests], seconds))
+        child = multiprocessing.get_context("fork").Process(target=_run, args=(self._copy, target, tests, seconds))
         try:
             child.start()
             child.join()
@@ -131,17 +131,18 @@ class Bench:
             target.write_text(kept, encoding="utf-8")
 
 
-def _run(copy: Path, tests: list[Path | str], seconds: int) -> None:
-    """The tests with the package of that folder; the limit is one of processor time, for by the clock a busy machine
-    would seem to notice every change."""
+def _run(copy: Path, target: Path, tests: tuple[str, ...], seconds: int) -> None:
+    """The tests with the package of that folder, and then the examples of the changed module, which pytest imports a
+    second time. The limit is one of processor time, for by the clock a busy machine would seem to notice every change.
+    """
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     sys.path.insert(0, str(copy))
     os.environ["PYTHONPATH"] = f"{copy}{os.pathsep}{ROOT}"
     os.chdir(ROOT)
     with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
         quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not thorough"]
-        code = pytest.main([*quiet, *map(str, tests)])
-    os._exit(code)
+        code = pytest.main([*quiet, *tests]) or pytest.main([*quiet, str(target)])
+    os._exit(0 if code == pytest.ExitCode.NO_TESTS_COLLECTED else code)  # a module without examples
 
 
 def _seconds_of_children() -> float:
