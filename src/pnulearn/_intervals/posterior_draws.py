@@ -247,9 +247,8 @@ def draw_bins(
 ) -> FloatArray:
     """Posterior draws of the share of positives among rows between two edges, (1 + draws, bins).
 
-    As `draw_scores`, with one row more of a class in every bin or none, by the toss of a coin for every draw and class:
-    a class may have no rows in a bin, or all of them. The estimate has one pseudo-observation per class, spread over
-    the bins like U.
+    As `draw_scores`, but in half of the draws a class has one more row in every bin, so that it may have no rows in a
+    bin, or all of them. The estimate has one pseudo-observation per class, spread over the bins like U.
     """
     counts = np.array([_count(g, w, edges)[1:-1] for g, w in zip(scores, weights, strict=True)])
     usual = counts[2] if counts[2].any() else counts[0] + counts[1]
@@ -257,8 +256,8 @@ def draw_bins(
     rng, theta = np.random.default_rng(SEED), _draw_prior(prior, N_SCORE_DRAWS)[:, None]
     masses = []
     for count, seen, added in zip(smoothed, counts, (1.0, 1.0, 0.0), strict=True):
-        toss = rng.random((N_SCORE_DRAWS, 1)) < 0.5
-        rows = np.vstack([count, rng.standard_gamma(seen + added * toss)])
+        has_more = rng.random((N_SCORE_DRAWS, 1)) < 0.5
+        rows = np.vstack([count, rng.standard_gamma(seen + added * has_more)])
         masses.append(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
     if not counts[0].any():
         masses[0] = np.clip((masses[2] - (1 - theta) * masses[1]) / theta, 0, None)
