@@ -84,13 +84,13 @@ def read_population(
     """The population of a prior that is given, counted on random labels, or estimated from scores of one sample."""
     sample = one_sample(rows, sampling)
     if sample is None:
-        return Population(settle_prior(prior, sampling, rows, groups))
+        return Population(prior_with_counts(prior, sampling, rows, groups))
     if prior is None:
         return Population(_prior_from_scores(rows, scores), sample)
     return population_of_sample(read_prior(prior), sample)
 
 
-def settle_prior(
+def prior_with_counts(
     prior: Any, sampling: Sampling, rows: ScoredRows, groups: Sequence[AnyArray] | None = None
 ) -> PriorEstimate:
     """The given class prior, combined with the class counts if labels were drawn at random."""

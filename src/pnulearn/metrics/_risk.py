@@ -27,7 +27,7 @@ from pnulearn._problem.folds import read_groups
 from pnulearn._problem.samples import Sampling
 from pnulearn.losses import Loss, ZeroOne, as_loss
 from pnulearn.metrics._estimate import RiskEstimate
-from pnulearn.metrics._population import one_sample, one_sample_risk, read_population, settle_prior
+from pnulearn.metrics._population import one_sample, one_sample_risk, prior_with_counts, read_population
 from pnulearn.metrics._scored_rows import EQUAL_COSTS, read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._second_model import estimate_with_second_model, read_opinions, take_opinions
 from pnulearn.metrics._variance import (
@@ -141,7 +141,7 @@ def pnu_risk(
         population = read_population(prior, sampling, rows, y_scores)
         samples = loss_samples(scores, loss, rows.weights, apart)
         return one_sample_risk(population, samples, as_loss(loss), confidence, read_costs(costs))
-    class_prior, costs = settle_prior(prior, sampling, rows, apart), read_costs(costs)
+    class_prior, costs = prior_with_counts(prior, sampling, rows, apart), read_costs(costs)
     _warn_of_contradicted_prior(scores, rows.weights, class_prior)
     plain = estimate_risk(
         scores,
