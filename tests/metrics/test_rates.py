@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
+from scipy.stats import binom
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from pnulearn._intervals.posterior_grids import DecisionRates
@@ -121,7 +122,37 @@ def test_impossible_priors_and_too_few_samples_are_refused():
     with pytest.raises(ValueError, match="contradicts"):
         pnu_precision(y, [1] * 50 + [1] * 5 + [-1] * 495, prior=0.9)
     with pytest.raises(ValueError, match="Two of positive"):
-        pnu_recall([1, 1], [1, -1], prior=0.5)
+        pnu_precision([1, 1], [1, -1], prior=0.5)
+    with pytest.raises(ValueError, match="prior is needed"):
+        pnu_recall([0, 0, None], [1, -1, 1])
+    with pytest.raises(ValueError, match="prior is needed"):
+        pnu_specificity([1, 1, None], [1, -1, 1])
+
+
+@pytest.mark.parametrize(("metric", "label"), [(pnu_recall, 1), (pnu_specificity, 0)])
+@pytest.mark.parametrize("others", [[], [None] * 7], ids=["no other rows", "unlabelled rows"])
+@pytest.mark.parametrize("sampling", ["by_class", "random"])
+def test_rates_of_one_class_need_no_prior_and_no_other_rows(metric, label, others, sampling):
+    """A binomial proportion: the ends are where the mid-p value, from scipy's distribution function, is 2.5 %."""
+    sign = 2 * label - 1
+    y, score = [label] * 10 + others, sign * np.array([1] * 8 + [-1] * 2 + [1] * len(others))
+    found = metric(y, score, sampling=sampling, threshold=0)
+
+    def below(rate):
+        return binom.cdf(8, 10, rate) - binom.pmf(8, 10, rate) / 2
+
+    ends = [brentq(lambda rate, p=p: below(rate) - p, 1e-6, 1 - 1e-6) for p in (0.975, 0.025)]
+    assert_allclose([found.value, found.low, found.high], [0.8, *ends], atol=1e-5)
+    weighted = metric(y, score, sampling=sampling, threshold=0, sample_weight=np.full(len(y), 3.0))
+    assert_allclose([weighted.low, weighted.high], [found.low, found.high])
+    assert metric([label] * 3, [sign] * 3, threshold=0).high == 1
+
+
+def test_rates_of_one_class_use_unlabelled_rows_if_a_prior_is_given():
+    truth, score = population()
+    y = [int(t) if k < 40 else None for k, t in enumerate(truth)]
+    alone, helped = pnu_recall(y, score), pnu_recall(y, score, prior=0.3)
+    assert helped.high - helped.low < alone.high - alone.low
 
 
 def test_nothing_called_positive_has_precision_zero():

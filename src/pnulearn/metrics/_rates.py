@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
 from pnulearn._intervals.posterior_draws import draw_decisions
-from pnulearn._intervals.posterior_grids import DecisionRates, decision_rates_posterior
+from pnulearn._intervals.posterior_grids import N_QUANTILES, DecisionRates, beta_quantiles, decision_rates_posterior
 from pnulearn._intervals.score_tests import (
     F1,
     PRECISION,
@@ -29,7 +29,7 @@ from pnulearn._intervals.score_tests import (
 )
 from pnulearn._problem.alignment import refuse_misaligned
 from pnulearn._problem.folds import read_groups
-from pnulearn._problem.samples import Sampling
+from pnulearn._problem.samples import BY_CLASS, Sampling, read_sampling
 from pnulearn.metrics._estimate import Estimate, estimate_from_posterior
 from pnulearn.metrics._population import read_population
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
@@ -76,11 +76,12 @@ def pnu_recall(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, **op
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`. Optional with sampling="random".
+        `pnu_risk`. Without it, or without unlabelled rows, the labelled positive rows alone are used, unless
+        sampling="random" and both classes are labelled.
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
-    return _estimate_rate(_recall, RECALL, y_true, y_score, prior, **options)
+    return _estimate_rate(_recall, RECALL, y_true, y_score, prior, alone=0, **options)
 
 
 def pnu_f1(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None, **options: Any) -> Estimate:
@@ -112,11 +113,12 @@ def pnu_specificity(y_true: ArrayLike, y_score: ArrayLike, *, prior: Any = None,
         g(x), positive for the positive class. For probabilities pass threshold=0.5.
     prior : float, (float, float), distribution or PriorEstimate
         Class prior: share of positives in the population that the unlabelled rows come from. It may be uncertain; see
-        `pnu_risk`. Optional with sampling="random".
+        `pnu_risk`. Without it, or without unlabelled rows, the labelled negative rows alone are used, unless
+        sampling="random" and both classes are labelled.
     **options : object
         threshold, confidence, sampling, unlabeled, pos_label, sample_weight and groups, as in `pnu_risk`.
     """
-    return _estimate_rate(_specificity, other_class(RECALL), y_true, y_score, prior, **options)
+    return _estimate_rate(_specificity, other_class(RECALL), y_true, y_score, prior, alone=1, **options)
 
 
 def pnu_cost(
@@ -167,15 +169,20 @@ def _estimate_rate(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    alone: int | None = None,
 ) -> Estimate:
+    """The estimate of a metric; `alone` is the place of the sample, P or N, whose errors determine it."""
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
     confidence = read_share(confidence, "confidence")
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
     scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
+    share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
+    counted = size[:2].all() and read_sampling(sampling) != BY_CLASS  # random labels of both classes tell the prior
+    if alone is not None and size[alone] and (not size[2] or (prior is None and not counted)):
+        return _correct_share(1 - float(share[alone]), float(size[alone]), confidence)
     population = read_population(prior, sampling, rows, groups=apart)
     class_prior = population.of_unlabeled
-    share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
     theta = float(class_prior.mean)
     value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), population.prior(theta))))
     priors, rates, probability = decision_rates_posterior(share, size, class_prior)
@@ -183,6 +190,14 @@ def _estimate_rate(
     measure = measure if isinstance(measure, Measure) else measure(population.of_table)
     interval = rate_interval(share, size, class_prior, measure.of_population(population.prior), confidence)
     return estimate_from_posterior(value, values, probability, confidence, interval)
+
+
+def _correct_share(value: float, size: float, confidence: float) -> Estimate:
+    """Share of correct predictions among the rows of one class, from these rows alone: a binomial proportion."""
+    values = beta_quantiles(size * value, size * (1 - value), N_QUANTILES)
+    share, sizes = np.array([1 - value, 0.0, 0.0]), np.array([size, 0.0, 0.0])
+    interval = rate_interval(share, sizes, PriorEstimate.known(0.5), RECALL, confidence)
+    return estimate_from_posterior(value, values, np.full(N_QUANTILES, 1 / N_QUANTILES), confidence, interval)
 
 
 def _population_shares(rates: AnyArray, prior: AnyArray | float) -> tuple[AnyArray, AnyArray]:
