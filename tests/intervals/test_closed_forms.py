@@ -19,7 +19,6 @@ from pnulearn._intervals.closed_forms import (
     mover,
     power_of_z_test,
     prior_distances,
-    ratio_deviation,
     skewed_t_distances,
     t_half_width,
     wald_interval,
@@ -241,23 +240,6 @@ def test_delongs_variance_is_that_of_the_auc_over_samples():
         found.append(won.mean())
         variances.append(delong_covariance(wins, 0.0)[0, 0])
     assert_allclose(np.mean(variances), np.var(found), rtol=0.1)
-
-
-def test_the_deviation_of_an_estimated_prior_gives_intervals_that_cover():
-    """θ = (mean_U − mean_N) / (mean_P − mean_N) of normal scores; the allowance for one row makes it a little wide."""
-    theta, sizes = 0.3, (30, 30, 400)
-
-    def interval(n, p, u):
-        gap = p.mean() - n.mean()
-        value = (u.mean() - n.mean()) / gap
-        variances = np.array([x.var(ddof=1) / len(x) for x in (n, p, u)])
-        return wald_interval(value, ratio_deviation(value, variances, gap, np.array(sizes[:2])), 0.95)
-
-    def draw(rng):
-        center = np.where(rng.random(sizes[2]) < theta, 2.0, 0.0)
-        return rng.normal(0, 1, sizes[0]), rng.normal(2, 1, sizes[1]), rng.normal(center, 1)
-
-    assert 0.94 < cover(interval, theta, draw) < 0.98
 
 
 def test_the_test_of_a_prior_errs_as_often_as_it_may_and_finds_a_wrong_prior():

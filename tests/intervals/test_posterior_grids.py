@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, norm, t
 
 from pnulearn import pnu_risk
 from pnulearn._intervals.posterior_grids import (
@@ -21,6 +21,7 @@ from pnulearn._intervals.posterior_grids import (
     mass_quantiles,
     normal_mass,
     range_mass,
+    ratio_mass,
     temper_mass,
     weighted_interval,
 )
@@ -51,6 +52,40 @@ def test_posteriors_of_a_share_cover_what_their_prior_draws():
         counted, seen = beta_mass(count, 30 - count), normal_mass(center, 0.1)
         held.append([hold(mass, truth) for mass in (counted, seen, combine_masses([counted, seen]))])
     assert_allclose(np.mean(held, axis=0), 0.95, atol=0.02)
+
+
+def test_a_prior_with_known_means_of_the_classes_is_as_uncertain_as_the_mean_of_u():
+    mass = ratio_mass(np.array([1.0, 3.0, 1.8]), np.array([0, 0, 0.04**2]), np.full(2, 1e9))
+    assert_allclose(mass_quantiles(mass, [0.05, 0.5, 0.95]), norm(0.4, 0.02).ppf([0.05, 0.5, 0.95]), atol=2e-4)
+
+
+def test_a_prior_from_few_labels_has_the_density_of_students_t():
+    low, high, unlabeled = 0.1, 0.7, 0.3
+    variances = np.array([0.01, 0.02, 0.002])
+    theta = np.linspace(0, 1, 100_001)
+    deviation = np.sqrt(0.002 + theta**2 * (0.02 + (0.6 / 5) ** 2) + (1 - theta) ** 2 * (0.01 + (0.6 / 9) ** 2))
+    reached = np.cumsum(t(4).pdf((unlabeled - theta * high - (1 - theta) * low) / deviation))
+    expected = np.interp([0.025, 0.5, 0.975], reached / reached[-1], theta)
+    found = mass_quantiles(
+        ratio_mass(np.array([low, high, unlabeled]), variances, np.array([9, 5])), [0.025, 0.5, 0.975]
+    )
+    assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("lead", [4.0, 1.0, 0.5])
+@pytest.mark.parametrize("theta", [0.1, 0.5])
+def test_the_distribution_of_a_ratio_covers_although_the_difference_of_the_classes_is_uncertain(lead, theta):
+    """90 % intervals from normal scores whose classes lie `lead` standard deviations apart."""
+    rng, held, sizes = np.random.default_rng(0), [], (20, 10, 300)
+    for _ in range(2000):
+        center = np.where(rng.random(sizes[2]) < theta, lead, 0.0)
+        rows = [rng.normal(middle, 1, n) for middle, n in zip((0.0, lead, center), sizes, strict=True)]
+        means, variances = (np.array([f(x) for x in rows]) for f in (np.mean, lambda x: x.var(ddof=1) / len(x)))
+        if means[1] <= means[0]:
+            continue
+        low, high = mass_quantiles(ratio_mass(means, variances, np.array(sizes[:2])), [0.05, 0.95])
+        held.append(low <= theta <= high)
+    assert np.mean(held) > 0.885
 
 
 def test_a_power_of_the_evidence_counts_as_a_part_of_the_rows_and_none_as_jeffreys_prior():

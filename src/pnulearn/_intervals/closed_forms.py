@@ -20,7 +20,6 @@ BORROWED_ROWS = 5.0  # in simulations, 2 gives more bias with ten labels and 10 
 PAIRS_OF_SAMPLE = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=float)
 AUC_PSEUDO_ROWS = 0.5  # rows added to every sample: half rank above all others, half below
 AUC_FEWER_PSEUDO_ROWS = 0.1  # in simulations, 95 % intervals from five labels per class cover 88 % without them
-LEAST_SHARE = 0.02  # priors are clipped to [LEAST_SHARE, 1 - LEAST_SHARE] before their variance is computed
 ROUNDING = 1e-9  # relative: weights that differ by less are equal
 
 
@@ -491,41 +490,6 @@ def auc_stderr(weights: AnyArray, wins: Sequence[AnyArray]) -> float:
     return float(np.sqrt(max(seen, smoothed) if seen else most))
 
 
-def ratio_deviation(prior: float, variances: AnyArray, gap: float, sizes: AnyArray) -> float:
-    """Standard deviation of an estimated class prior θ = (mean_U − mean_N) / (mean_P − mean_N), by the delta method.
-
-    Parameters
-    ----------
-    prior : float
-        The estimated prior.
-    variances : array (3,)
-        Variances of the means over N, P and U.
-    gap : float
-        mean_P − mean_N.
-    sizes : array (2,)
-        Numbers of rows of N and P.
-
-    Notes
-    -----
-    The term 1 / n² per class is added because held-out rows are scored by models fitted without them, which shifts the
-    ratio by about one row of n. Assumes independent samples and a gap that is large relative to its standard error.
-
-    References
-    ----------
-    Forman (2008), Quantifying counts and costs via classification. Data Mining and Knowledge Discovery 17, for the
-    estimate.
-
-    Examples
-    --------
-    >>> round(ratio_deviation(0.5, np.array([0.01, 0.01, 0.0]), 1.0, np.array([10, 10])), 3)
-    0.1
-    """
-    theta = float(np.clip(prior, LEAST_SHARE, 1 - LEAST_SHARE))
-    factors = np.array([1 - theta, theta, 1.0]) ** 2
-    one_row = factors[:2] @ (1 / np.asarray(sizes, dtype=float) ** 2)
-    return float(np.sqrt(factors @ variances / gap**2 + one_row))
-
-
 def mixture_z(values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: float) -> tuple[float, float] | None:
     """z test of a class prior: the prior estimated from the means of P, N and U, and |z|.
 
@@ -546,7 +510,7 @@ def mixture_z(values: Sequence[AnyArray], weights: Sequence[AnyArray], prior: fl
     Notes
     -----
     C = mean_U − θ mean_P − (1 − θ) mean_N has mean zero under the true θ. Its variance includes the same 1 / n² terms
-    as `ratio_deviation`. Assumes that labelled rows are random samples of their classes.
+    as `posterior_grids.ratio_mass`. Assumes that labelled rows are random samples of their classes.
 
     Examples
     --------

@@ -38,8 +38,8 @@ NEGLIGIBLE = 1e-12  # probability
 IMPOSSIBLE = 1e-9  # p-value at the best or the worst possible value
 BEYOND_DOUBT = 1e-6  # p-value
 HALVINGS = 28  # of a segment; the statistic is orthogonal to the error that is left, so its effect is of second order
-COARSE, FINE, REFINEMENTS = 33, 6, 3  # points of the search for the ends
-NEAR = 1 / (COARSE - 1)  # place of the first of them
+COARSE, FINE, REFINEMENTS = 33, 8, 2  # points of the search for the ends
+PLACES = np.linspace(0, 1, COARSE)
 N_PRIORS, WIDEST = 17, 3.0  # normal deviates whose quantiles represent an uncertain prior
 N_QUANTILES = 801
 SMALLEST = 1e-12  # error rates are kept this far from 0 and 1
@@ -178,18 +178,14 @@ def rate_interval(
             (weight[:, None] * lower_tail(measure, values, share, size, points[:, None], prior.spread)).sum(axis=0)
         )
 
-    levels = tail_levels(confidence)
-    best_tail, near_best, near_worst, worst_tail = rejected(np.array([0.0, NEAR, 1 - NEAR, 1.0])).tolist()
+    levels, coarse = tail_levels(confidence), rejected(PLACES)
+    best_tail, worst_tail = float(coarse[0]), float(coarse[-1])
     # U has no weight at the ends themselves, so it is asked next to them.
-    too_good, too_bad = near_best > 1 - BEYOND_DOUBT, near_worst < BEYOND_DOUBT
+    too_good, too_bad = coarse[1] > 1 - BEYOND_DOUBT, coarse[-2] < BEYOND_DOUBT
     if min(best_tail, 1 - worst_tail) < IMPOSSIBLE:  # no value agrees with P, N and U under this prior
         return min(measure.best, measure.worst), max(measure.best, measure.worst)
-
-    def falling(places: AnyArray) -> AnyArray:
-        p = np.where(too_good & (places == 0), 1.0, rejected(places))
-        return np.where(too_bad & (places == 1), 0.0, p)
-
-    ends = crossings(falling, (1 - min(levels[0], (1 - worst_tail) / 4), min(levels[0], best_tail / 4)))
+    coarse[0], coarse[-1] = 1.0 if too_good else best_tail, 0.0 if too_bad else worst_tail
+    ends = crossings(rejected, coarse, (1 - min(levels[0], (1 - worst_tail) / 4), min(levels[0], best_tail / 4)))
     best, worst = (measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst))
     if _all_seen(best, share, size, 0.0) and not too_good:
         ends[0] = 0.0
@@ -289,10 +285,12 @@ def _all_seen(line: Sequence[AnyArray], share: AnyArray, size: AnyArray, errors:
     return possible and all(size[k] > 0 and share[k] == errors for k in (0, 1) if matters[k])
 
 
-def crossings(function: Callable[[AnyArray], AnyArray], levels: Sequence[float]) -> list[float]:
-    """Where a function that falls from 1 to 0 on [0, 1] crosses the upper level first and the lower one last."""
-    places = np.linspace(0, 1, COARSE)
-    x, y = [places, places], [function(places)] * 2
+def crossings(function: Callable[[AnyArray], AnyArray], coarse: AnyArray, levels: Sequence[float]) -> list[float]:
+    """Where a function that falls from 1 to 0 on [0, 1] crosses the upper level first and the lower one last.
+
+    `coarse` has its values at `PLACES`.
+    """
+    x, y = [PLACES, PLACES], [coarse, coarse]
     for refinement in range(REFINEMENTS + 1):
         for k, level in enumerate(levels):
             above = y[k] > level
@@ -303,7 +301,8 @@ def crossings(function: Callable[[AnyArray], AnyArray], levels: Sequence[float])
             x[k], y[k] = x[k][inner], y[k][inner]
         if refinement < REFINEMENTS:
             x = [np.linspace(part[0], part[-1], FINE) for part in x]
-            y = np.split(function(np.concatenate(x)), 2)
+            inside = np.split(function(np.concatenate([part[1:-1] for part in x])), 2)
+            y = [np.array([old[0], *new, old[-1]]) for old, new in zip(y, inside, strict=True)]
     return [_interpolate(part, height, level) for part, height, level in zip(x, y, levels, strict=True)]
 
 
@@ -384,26 +383,31 @@ def _statistic_tail(
     factors = [seen[0] * (c1 + prior * mix), seen[1] * (c2 - (1 - prior) * mix), mix]
     observed = sum(w * (s - rate) for w, s, rate in zip(factors, share, (a, b, q), strict=True))
     variance, third = mix**2 * variances[2], mix**3 * variances[2] * (1 - 2 * q) / n[2]
-    places, chance = np.zeros((*c1.shape, 1)), np.ones((*c1.shape, 1))
+    counted = []
     for factor, rate, part, m in zip(factors, (a, b), variances, n, strict=False):
         normal = part * m**2 > NORMAL_FROM
-        steps, mass = _lattice(rate, float(m))
-        steps = np.where(normal[..., None], 0.0, steps * factor[..., None])
         variance = variance + np.where(normal, factor**2 * part, 0.0)
         third = third + np.where(normal, factor**3 * part * (1 - 2 * rate) / m, 0.0)
-        if normal.all():
-            continue
-        kept = (mass > NEGLIGIBLE).any(axis=tuple(range(mass.ndim - 1)))
-        steps, mass = steps[..., kept], mass[..., kept]
-        places = (places[..., :, None] + steps[..., None, :]).reshape(*c1.shape, -1)
-        chance = (chance[..., :, None] * mass[..., None, :]).reshape(*c1.shape, -1)
+        counted.append(~normal)
     tie = TIE * np.max([np.abs(w) / m for w, m in zip(factors, n, strict=True)], axis=0)
-    variance = np.maximum(variance, np.maximum(tie, 1e-150) ** 2)
-    deviation = np.sqrt(variance)[..., None]
-    skewness = third[..., None] / deviation**3
-    z = (observed[..., None] - places) / deviation
-    below = ndtr(z) - np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * skewness * (z * z - 1) / 6
-    return np.asarray((chance * np.clip(below, 0, 1)).sum(axis=-1))
+    deviation = np.sqrt(np.maximum(variance, np.maximum(tie, 1e-150) ** 2))
+    skewness = third / deviation**3
+    tail = np.empty(c1.shape)
+    for pattern in np.ndindex(2, 2):  # which of P and N are summed over
+        chosen = (counted[0] == pattern[0]) & (counted[1] == pattern[1])
+        if not chosen.any():
+            continue
+        places, chance = np.zeros((1, 1)), np.ones((1, 1))
+        for k in np.flatnonzero(pattern):
+            steps, mass = _lattice((a, b)[k][chosen], float(n[k]))
+            kept = (mass > NEGLIGIBLE).any(axis=0)
+            steps, mass = factors[k][chosen, None] * steps[:, kept], mass[:, kept]
+            places = (places[..., None] + steps[:, None]).reshape(len(steps), -1)
+            chance = (chance[..., None] * mass[:, None]).reshape(len(mass), -1)
+        z = (observed[chosen, None] - places) / deviation[chosen, None]
+        below = ndtr(z) - np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * skewness[chosen, None] * (z * z - 1) / 6
+        tail[chosen] = (chance * np.clip(below, 0, 1)).sum(axis=-1)
+    return tail
 
 
 def _lattice(rate: AnyArray, n: float) -> tuple[AnyArray, AnyArray]:

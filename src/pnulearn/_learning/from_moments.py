@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import ratio_deviation
-from pnulearn._intervals.posterior_grids import normal_mass
+from pnulearn._intervals.posterior_grids import ratio_mass
 from pnulearn._kernels.linear import LinearBasis
 from pnulearn._kernels.registry import choose_views
 from pnulearn._learning.calibration import score_calibration
@@ -119,14 +118,10 @@ def prior_from_moments(statistics: PNUStatistics, seed: int = 0, n_jobs: int | N
 
 
 def _of_ratio(groups: list[HeldOutScores]) -> PriorEstimate:
-    """Two classes: normal approximation of the ratio; the variance is at least that of one row per class."""
-    raw = float(_shares(np.stack([group.mean for group in groups])))
-    of_means = np.array([group.covariance[0, 0] / group.count for group in groups])
-    gap = float(groups[1].mean[0] - groups[0].mean[0])
-    deviation = ratio_deviation(raw, of_means, gap, np.array([group.count for group in groups[:2]]))
-    estimate = settle(raw, [], groups[-1].count, CONFIDENCE, "scores")
-    mass = normal_mass(raw, deviation)
-    return replace(estimate, mass=mass)
+    means = np.array([group.mean[0] for group in groups])
+    variances = np.array([group.covariance[0, 0] / group.count for group in groups])
+    estimate = settle(_shares(means[:, None]), [], groups[-1].count, CONFIDENCE, "scores")
+    return replace(estimate, mass=ratio_mass(means, variances, np.array([group.count for group in groups[:2]])))
 
 
 def held_out_scores(statistics: PNUStatistics, n_jobs: int | None = None) -> list[HeldOutScores]:

@@ -25,9 +25,8 @@ import numpy as np
 from scipy.stats import norm
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import ratio_deviation
 from pnulearn._intervals.posterior_draws import bayesian_bootstrap
-from pnulearn._intervals.posterior_grids import jeffreys_mass, normal_mass
+from pnulearn._intervals.posterior_grids import jeffreys_mass, ratio_mass
 from pnulearn._parameters import parameters
 from pnulearn.priors._energy import energy_prior
 from pnulearn.priors._estimate import PriorEstimate, settle
@@ -49,9 +48,9 @@ class ScorePrior(PriorEstimator):
     A refinement of probabilistic adjusted count. Leave-one-out scores of kernel ridge candidates, on columns as given
     and on ranks, are averaged and converted to the class shares at which the estimate has the least variance. The means
     of small classes are shrunk towards those that the model expects. With two classes `raw` is the ratio, and the
-    distribution is normal around it, truncated to [0, 1], with a standard deviation corrected for few labels. The point
-    estimate is the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate
-    for rare classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
+    distribution around it follows Fieller's method with Student's distribution, truncated to [0, 1]. The point estimate
+    is the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate for rare
+    classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
 
     This is the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
 
@@ -88,13 +87,14 @@ class ScorePrior(PriorEstimator):
         return settle(priors[0], priors[1:], groups.unlabeled.size, self.confidence, self.method)
 
     def _of_ratio(self, contrast: Contrast, groups: Groups) -> PriorEstimate:
-        """Two classes: a normal distribution around the ratio."""
-        raw = float(matching_shares(contrast.means([group.share[:, None] for group in groups.all]))[0])
+        means = contrast.means([group.share[:, None] for group in groups.all])
+        raw = float(matching_shares(means)[0])
         value = _median_within(raw, contrast.deviation(raw, groups))
         estimate = settle(raw, [], groups.unlabeled.size, self.confidence, self.method, value)
         if self.n_bootstrap == 0:
             return estimate
-        return replace(estimate, mass=normal_mass(raw, contrast.small_sample_deviation(raw, groups)))
+        sizes = np.array([group.size for group in groups.classes])
+        return replace(estimate, mass=ratio_mass(means[:, 1, 0], contrast.variances(groups), sizes))
 
     def _energy_instead(self, X: Any, codes: AnyArray, weight: AnyArray | None, n_classes: int) -> PriorEstimate:
         warnings.warn(
@@ -149,11 +149,6 @@ class Contrast:
         theta = float(np.clip(prior, LEAST_SHARE, 1 - LEAST_SHARE))
         variance = np.square([1 - theta, theta, 1.0]) @ self.variances(groups)
         return float(np.sqrt(variance)) / self.gap(groups)
-
-    def small_sample_deviation(self, prior: float, groups: Groups) -> float:
-        """Standard error with a correction for few labels, so that the interval has its nominal coverage."""
-        sizes = np.array([group.size for group in groups.classes])
-        return ratio_deviation(prior, self.variances(groups), self.gap(groups), sizes)
 
     def variances(self, groups: Groups) -> AnyArray:
         """Variances of the mean of h for the positive class, in N, P and U."""
