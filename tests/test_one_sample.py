@@ -143,6 +143,28 @@ class TestMetrics:
         for found, expected in pairs:
             assert found.value == pytest.approx(expected, abs=0.025), found
 
+    @pytest.mark.parametrize(
+        "metric",
+        [metrics.pnu_risk, metrics.pnu_precision, metrics.pnu_specificity, metrics.pnu_auc, metrics.pnu_roc_curve],
+    )
+    def test_without_a_prior_it_is_estimated_from_the_scores(self, metric):
+        X, y, _ = draw(4, n=2000)
+        score = X.sum(axis=1) - 2
+        with pytest.warns(UserWarning, match="estimated from the scores"):
+            found = metric(y, score, **RANDOM)
+        given = metric(y, score, prior=0.3, **RANDOM)
+        found, given = (getattr(one, "area", one) for one in (found, given))
+        assert found.value == pytest.approx(given.value, abs=0.05)
+        assert found.high - found.low > given.high - given.low
+        with pytest.raises(ValueError, match="all scores are equal"):
+            metric(y, 0 * score, **RANDOM)
+
+    def test_a_smooth_risk_below_zero_has_an_interval(self):
+        y, share = np.array([1, 1, 0, 0, 0, 0]), np.array([0.9, 0.8, 0.3, 0.2, 0.1, 0.15])
+        found = pnu_risk(y, np.log(share / (1 - share)), prior=0.8, loss="logistic", **RANDOM)
+        assert (found.value, found.low) == (0, 0)
+        assert found.high == pytest.approx(1.96 * found.stderr, rel=1e-3)
+
     def test_best_threshold(self):
         X, y, truth = draw(3, n=20_000)
         score = X.sum(axis=1)

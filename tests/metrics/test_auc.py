@@ -54,6 +54,27 @@ def test_estimates_are_unbiased_with_honest_errors_and_intervals(mix):
     assert 0.92 < np.mean([e.low <= TRUE_AUC <= e.high for e in estimates]) <= 1
 
 
+@pytest.mark.parametrize(("n_positive", "n_unlabeled", "prior"), [(2, 4, 0.9), (5, 20, 0.9), (20, 100, 0.98)])
+def test_intervals_without_negatives_hold_where_unlabelled_rows_say_little(n_positive, n_unlabeled, prior):
+    """A common positive class leaves few negatives among the rows of U: every value may look too low."""
+    held, gap = [], np.sqrt(2) * stats.norm.ppf(0.8)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        of_class = np.append(np.ones(n_positive), rng.random(n_unlabeled) < prior)
+        y = np.append(np.ones(n_positive), np.full(n_unlabeled, np.nan))
+        found = pnu_auc(y, rng.normal(gap * of_class, 1), prior=prior)
+        held.append(found.low <= 0.8 <= found.high)
+    assert np.mean(held) > 0.93
+
+
+def test_an_impossible_prior_leaves_the_auc_unknown():
+    rng = np.random.default_rng(0)
+    score = np.append(rng.normal(4, 1, 200), rng.normal(0, 1, 300))
+    y = np.append(np.ones(100), np.full(400, np.nan))  # a quarter of U is positive
+    found = pnu_auc(y, score, prior=0.6)
+    assert (found.low, found.high) == (0, 1)
+
+
 def unclipped(y, score, mix):
     """(1 − |η|) PN + |η| PU or NU, with E over (P, U) = θ/2 + (1 − θ) AUC and E over (U, N) = (1 − θ)/2 + θ AUC."""
     p, n, u = score[y == 1][:, None], score[y == 0], score[np.isnan(y)]

@@ -192,6 +192,20 @@ def test_estimates_read_well():
     assert "90 % interval" in str(estimate)
 
 
+@pytest.mark.parametrize("label", [1, 0])
+def test_a_prior_beyond_what_one_class_and_u_allow_is_told(label):
+    """A quarter of U is predicted as the labelled class, as are all labelled rows."""
+    sign = 2 * label - 1
+    y, score = [label] * 100 + [None] * 400, sign * np.repeat([1, 1, -1], [100, 100, 300])
+    share = {1: 0.6, 0: 0.4}[label]
+    with pytest.warns(UserWarning, match=f"suggest about 0.{25 if label else 75}"):
+        pnu_risk(y, score, prior=share, threshold=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for possible in (0.25, 0.1, 0.2):
+            pnu_risk(y, score, prior=possible if label else 1 - possible, threshold=0)
+
+
 @pytest.mark.parametrize(
     "change, message",
     [

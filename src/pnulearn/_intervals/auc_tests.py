@@ -24,8 +24,8 @@ import numpy as np
 from scipy.special import betainc, ndtr, ndtri
 
 from pnulearn._arrays import AnyArray
-from pnulearn._intervals.closed_forms import ClassPrior, tail_levels
-from pnulearn._intervals.score_tests import PLACES, crossings, prior_nodes
+from pnulearn._intervals.closed_forms import ClassPrior
+from pnulearn._intervals.score_tests import PLACES, crossings, levels_of_ends, prior_nodes
 
 NODES = ndtri((np.arange(32) + 0.5) / 32)  # of a standard normal distribution
 ASSUMED_ROWS = 2.0
@@ -93,8 +93,11 @@ def auc_interval(
         p = auc_tail(values, wins, points[:, None], mix, prior.spread)
         return np.asarray((weight[:, None] * p).sum(axis=0))
 
-    ends = crossings(rejected, rejected(PLACES), tail_levels(confidence)[::-1])
-    high, low = (float(np.cos(place * np.pi / 2) ** 2) for place in ends)
+    coarse = rejected(PLACES)
+    levels = levels_of_ends(float(coarse[0]), float(coarse[-1]), confidence)
+    if levels is None:
+        return 0.0, 1.0
+    high, low = (float(np.cos(place * np.pi / 2) ** 2) for place in crossings(rejected, coarse, levels))
     labeled = wins[0][:, 0]
     if len(labeled) and len(wins[1]):
         high, low = (1.0 if (labeled == 1).all() else high), (0.0 if (labeled == 0).all() else low)

@@ -178,14 +178,14 @@ def rate_interval(
             (weight[:, None] * lower_tail(measure, values, share, size, points[:, None], prior.spread)).sum(axis=0)
         )
 
-    levels, coarse = tail_levels(confidence), rejected(PLACES)
-    best_tail, worst_tail = float(coarse[0]), float(coarse[-1])
+    coarse = rejected(PLACES)
+    levels = levels_of_ends(float(coarse[0]), float(coarse[-1]), confidence)
+    if levels is None:
+        return min(measure.best, measure.worst), max(measure.best, measure.worst)
     # U has no weight at the ends themselves, so it is asked next to them.
     too_good, too_bad = coarse[1] > 1 - BEYOND_DOUBT, coarse[-2] < BEYOND_DOUBT
-    if min(best_tail, 1 - worst_tail) < IMPOSSIBLE:  # no value agrees with P, N and U under this prior
-        return min(measure.best, measure.worst), max(measure.best, measure.worst)
-    coarse[0], coarse[-1] = 1.0 if too_good else best_tail, 0.0 if too_bad else worst_tail
-    ends = crossings(rejected, coarse, (1 - min(levels[0], (1 - worst_tail) / 4), min(levels[0], best_tail / 4)))
+    coarse[0], coarse[-1] = 1.0 if too_good else coarse[0], 0.0 if too_bad else coarse[-1]
+    ends = crossings(rejected, coarse, levels)
     best, worst = (measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst))
     if _all_seen(best, share, size, 0.0) and not too_good:
         ends[0] = 0.0
@@ -283,6 +283,18 @@ def _all_seen(line: Sequence[AnyArray], share: AnyArray, size: AnyArray, errors:
     matters = [bool((part > 0).any()) for part in line[1:]]
     possible = bool((line[0] >= 0).all() and (line[0] <= line[1] + line[2]).all())
     return possible and all(size[k] > 0 and share[k] == errors for k in (0, 1) if matters[k])
+
+
+def levels_of_ends(best_tail: float, worst_tail: float, confidence: float) -> tuple[float, float] | None:
+    """p-values at the ends of an interval, from those at the best and at the worst possible value.
+
+    If the rows contradict even one of these, the level of that end is lowered to a quarter of its p-value, so that the
+    interval is never empty. None if no value agrees with P, N and U under this prior.
+    """
+    if min(best_tail, 1 - worst_tail) < IMPOSSIBLE:
+        return None
+    level = tail_levels(confidence)[0]
+    return 1 - min(level, (1 - worst_tail) / 4), min(level, best_tail / 4)
 
 
 def crossings(function: Callable[[AnyArray], AnyArray], coarse: AnyArray, levels: Sequence[float]) -> list[float]:

@@ -297,12 +297,13 @@ def _read(y_true: ArrayLike, y_score: ArrayLike, prior: Any, **options: Any) -> 
     groups = split_scored_rows(
         y_true, options.pop("unlabeled", None), options.pop("pos_label", None), options.pop("sample_weight", None)
     )
-    population = read_population(prior, options.pop("sampling", "by_class"), groups)
+    scores = read_scores(y_score, len(groups.weight), 0.0)
+    population = read_population(prior, options.pop("sampling", "by_class"), groups, scores)
     if options:
         raise TypeError(
             f"unknown option {next(iter(options))!r}; options are sampling, unlabeled, pos_label and sample_weight."
         )
-    return groups.take(read_scores(y_score, len(groups.weight), 0.0)), groups.weights, population
+    return groups.take(scores), groups.weights, population
 
 
 def _draws(y_true: ArrayLike, y_score: ArrayLike, prior: Any, pseudo_rows: float = 0.0, **options: Any) -> ScoreDraws:
@@ -379,8 +380,9 @@ def pnu_auc(
     refuse_misaligned(y_true=y_true, y_score=y_score)
     confidence = read_share(confidence, "confidence")
     groups = split_scored_rows(y_true, unlabeled, pos_label)
-    class_prior = read_population(prior, sampling, groups).of_unlabeled
-    samples = groups.take(read_scores(y_score, len(groups.weight), 0.0))
+    scores = read_scores(y_score, len(groups.weight), 0.0)
+    class_prior = read_population(prior, sampling, groups, scores).of_unlabeled
+    samples = groups.take(scores)
     wins = _pairs_won(*samples)
     eta = _choose_mix(wins, class_prior, mix)
     weights, constant = pair_weights(eta, float(class_prior.mean))

@@ -127,6 +127,8 @@ def _prior_from_scores(rows: ScoredRows, scores: AnyArray | None) -> PriorEstima
     groups = rows.rows
     used = np.concatenate(groups)
     codes = np.repeat([1, 0, -1], [len(group) for group in groups])
+    if np.ptp(scores[used]) == 0:
+        raise ValueError("prior is needed, because all scores are equal: e.g. prior=0.3 or prior=(0.2, 0.4).")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the warning below says it
         found = AutoPrior(random_state=0).estimate(scores[used, None], codes, rows.weight[used])
@@ -183,7 +185,7 @@ def one_sample_risk(
     value, stderr = float(np.mean(values)), float(np.sqrt(np.mean(variances) + np.var(values)))
     low, high = wald_interval(value, stderr, confidence)
     if min(float(part.losses.min()) for part in (labeled, unlabeled)) >= 0:
-        value, low, high = max(value, 0.0), max(low, 0.0), max(high, 0.0)
+        value, low, high = max(value, 0.0), max(low, 0.0), high - min(value, 0.0)
     return RiskEstimate(value, stderr, low, high, mix, confidence=confidence)
 
 

@@ -175,13 +175,14 @@ def _estimate_rate(
     refuse_misaligned(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
     confidence = read_share(confidence, "confidence")
     rows = split_scored_rows(y_true, unlabeled, pos_label, sample_weight)
-    scores = rows.take(read_scores(y_score, len(rows.weight), threshold))
+    y_scores = read_scores(y_score, len(rows.weight), threshold)
+    scores = rows.take(y_scores)
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
     counted = size[:2].all() and read_sampling(sampling) != BY_CLASS  # random labels of both classes tell the prior
     if alone is not None and size[alone] and (not size[2] or (prior is None and not counted)):
         return _correct_share(1 - float(share[alone]), float(size[alone]), confidence)
-    population = read_population(prior, sampling, rows, groups=apart)
+    population = read_population(prior, sampling, rows, y_scores, apart)
     class_prior = population.of_unlabeled
     theta = float(class_prior.mean)
     value = float(metric(*_population_shares(DecisionRates(share, size, theta).fit(), population.prior(theta))))

@@ -415,6 +415,23 @@ def _warn_of_contradicted_prior(scores: Sequence[AnyArray], weights: Sequence[An
     if prior.spread:
         return
     called = [1.0 * (g > 0) for g in scores]
-    found = contradict_prior(called, weights, float(prior.mean))
+    found = contradict_prior(called, weights, float(prior.mean)) or _exceed_bound(scores, weights, float(prior.mean))
     if found is not None and found.distance > LARGEST_Z:
         warnings.warn(f"{found}, or pass what is known about it, e.g. as a range.", UserWarning, stacklevel=3)
+
+
+def _exceed_bound(scores: Sequence[AnyArray], weights: Sequence[AnyArray], prior: float) -> PriorContradiction | None:
+    """z test of a prior by labelled rows of one class and U: its share of U is predicted as this class, or more."""
+    share, size = decision_shares(loss_samples(scores, weights=weights))
+    if not size[2] or bool(size[0]) == bool(size[1]):
+        return None
+    k = 0 if size[0] else 1
+    of_class = prior if k == 0 else 1 - prior
+    hits, called = 1 - share[k], share[2] if k == 0 else 1 - share[2]
+    smoothed = (size * share + 1) / (size + 2)
+    variance = smoothed * (1 - smoothed) / (size + 2)
+    z = (of_class * hits - called) / float(np.sqrt(of_class**2 * variance[k] + variance[2]))
+    if z <= 0:
+        return None
+    bound = called / hits
+    return PriorContradiction(prior, float(bound if k == 0 else 1 - bound), float(z))
