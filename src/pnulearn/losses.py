@@ -262,7 +262,7 @@ class TruncatedSquared(Loss):
 
     def derivative(self, margin: ArrayLike) -> AnyArray:
         margin = np.asarray(margin)
-        return np.where((margin > 0) & (margin < 1), (margin - 1) / 2, 0.0)
+        return np.where(margin > 0, (np.minimum(margin, 1) - 1) / 2, 0.0)
 
 
 LOSSES: dict[str, Loss] = {

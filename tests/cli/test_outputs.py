@@ -13,7 +13,8 @@ from pyarrow import parquet
 
 from pnulearn._files.outputs import recognise
 from pnulearn.cli import run
-from pnulearn.tables import read_table
+from pnulearn.tables import TableError, read_table
+from pnulearn.tables._writing import MOST_LETTERS, _text_cell
 
 FIT = ["-l", "bought", "--kernel", "linear", "--folds", "2"]
 
@@ -237,3 +238,9 @@ def test_a_threshold_or_costs_decide_where_the_line_is(capsys, customers, fitted
     code, said = refusal(capsys, "predict", customers, "-m", fitted[1], "--threshold", "0.2", "--costs", "3", "1")
     assert code != 0
     assert "--threshold and --costs both set the threshold: pass one of them" in said
+
+
+def test_a_cell_of_excel_takes_as_many_letters_as_excel_allows():
+    assert MOST_LETTERS * "a" in _text_cell(MOST_LETTERS * "a")
+    with pytest.raises(TableError, match=r"one has 32,768\. Write \.csv"):
+        _text_cell((MOST_LETTERS + 1) * "a")

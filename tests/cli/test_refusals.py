@@ -8,6 +8,7 @@ import pytest
 
 from pnulearn import PNUClassifier
 from pnulearn.cli import run
+from pnulearn.cli.options import refuse_outputs
 
 FIT = ["--kernel", "linear", "--folds", "2"]
 
@@ -224,3 +225,13 @@ def test_a_column_of_predicted_labels_is_read_as_labels(capsys, table):
     out, messages = capsys.readouterr()
     assert "predicted labels" in messages
     assert json.loads(out)["error_rate"] < 0.1
+
+
+def test_reports_need_their_extra_and_other_outputs_do_not(monkeypatch, table):
+    path, asked = table(TWO_CLASSES), []
+    monkeypatch.setattr("pnulearn.cli.options.refuse_without_report", lambda: asked.append(1))
+    without = {"--out": (path.with_name("p.csv"), "a table"), "--report": (None, "a report")}
+    refuse_outputs(without, False, file=path)
+    assert not asked
+    refuse_outputs({"--report": (path.with_name("p.html"), "a report")}, False, file=path)
+    assert asked

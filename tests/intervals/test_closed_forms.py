@@ -24,6 +24,7 @@ from pnulearn._intervals.closed_forms import (
     wald_interval,
     welch_freedom,
     widen_for_bias,
+    widen_for_unseen,
 )
 from pnulearn.metrics._curves import count_beaten
 from pnulearn.priors import PriorEstimate
@@ -270,3 +271,11 @@ def test_the_dkw_band_holds_the_whole_distribution_function(n):
     steps = np.arange(n + 1) / n
     distance = np.maximum(steps[1:] - ordered, ordered - steps[:-1]).max(axis=1)
     assert 0.95 <= np.mean(distance <= dkw_half_width(n, 0.05)) < 0.97
+
+
+def test_an_unseen_row_below_the_mean_widens_the_lower_end():
+    """By symmetry as much as one above the mean widens the upper end."""
+    share = np.full(10, 0.1)
+    up = widen_for_unseen((0.0, 0.0), np.zeros(10), share, 10, (np.ones(1), np.ones(1)), 0.95)
+    down = widen_for_unseen((0.0, 0.0), np.ones(10), share, 10, (np.zeros(1), np.ones(1)), 0.95)
+    assert_allclose(down, up[::-1])

@@ -378,6 +378,24 @@ def test_a_tenth_of_the_answers_is_asked_for_again_and_widens_the_interval(blobs
     resumed.close()
 
 
+def test_no_row_is_asked_for_a_third_time_and_none_again_that_nobody_knew(blobs):
+    X, truth = blobs
+    labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random", repeat=0.5)
+    asked, unknown = Counter(), set()
+    for place in range(60):
+        draw = labeler.next()
+        asked[draw.number] += 1
+        if place % 3 == 0 and asked[draw.number] == 1:
+            unknown.add(draw.number)
+            labeler.dont_know(draw)
+        else:
+            labeler.answer(NAMES[truth[draw.row]], draw)
+    again = {number for number, times in asked.items() if times > 1}
+    assert len(again) > 5
+    assert max(asked.values()) == 2
+    assert not again & unknown
+
+
 def test_a_second_answer_is_taken_back_before_the_first(blobs, tmp_path):
     X, truth = blobs
     labeler = Labeler(X, classes=NAMES, refit_every=0, mixture="random", repeat=0.1, journal=tmp_path / "j")

@@ -151,3 +151,9 @@ def test_a_larger_alpha_comes_before_a_smaller_mix():
     risk = np.array([[[0.1, 0.3], [0.3, 0.1]]])
     weight = best_candidate(risk, risk, 1.0, alphas=ALPHAS, mixes=np.array([0.0, 1.0]), tie_break="risk")
     assert weight.tolist() == [[[0.0, 0.0], [0.0, 1.0]]]
+
+
+def test_the_validation_mix_is_that_of_p_and_u_if_any_other_class_has_no_rows():
+    prior = np.array([0.3, 0.3, 0.4])
+    assert validation_mix(prior, np.array([0, 10, 10]), 100, own=1) == 1.0
+    assert 0 < validation_mix(prior, np.array([10, 10, 10]), 100, own=1) < 1

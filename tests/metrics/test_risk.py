@@ -15,7 +15,7 @@ from pnulearn._intervals.posterior_grids import GRID
 from pnulearn.losses import LOSSES
 from pnulearn.metrics import RiskEstimate, estimate_risk, pnu_precision, pnu_risk
 from pnulearn.metrics._risk import posterior_risk, unclipped_risk
-from pnulearn.metrics._variance import loss_pairs
+from pnulearn.metrics._variance import LossSample, loss_pairs, loss_samples, pseudo_row_losses, smoothed_means
 from pnulearn.priors import PriorEstimate
 from pnulearn.risks import empirical_risk, nu, pn, pnu, pu
 from pnulearn.theory import Psi, heuristic_mix
@@ -396,3 +396,19 @@ def test_a_prior_that_the_rows_contradict_does_not_go_unnoticed(given, doubted):
             pnu_risk(y, score, prior=given)
         found += any("prior=0" in str(each.message) for each in caught)
     assert found >= 40 if doubted else found <= 2
+
+
+def test_pseudo_rows_are_all_rows_or_two_hundred_evenly_spaced_ones():
+    rng = np.random.default_rng(0)
+    few, many = rng.random((7, 2)), rng.random((1000, 2))
+    sample = [LossSample(part, np.full(len(part), 1 / len(part)), len(part)) for part in (few, many)]
+    assert_allclose(pseudo_row_losses(sample[:1]), few[np.argsort(few[:, 0])])
+    found = pseudo_row_losses(sample[1:])
+    assert len(found) == 200
+    assert_allclose(found[[0, -1]], many[np.argsort(many[:, 0])][[0, -1]])
+    assert (np.diff(found[:, 0]) > 0).all()
+
+
+def test_smoothed_means_of_an_empty_sample_are_zero():
+    samples = loss_samples([np.array([1.0, -1.0]), np.array([-1.0]), np.array([])])
+    assert_allclose(smoothed_means(samples, 0.3)[2], 0)

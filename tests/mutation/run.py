@@ -141,7 +141,8 @@ def _run(copy: Path, target: Path, tests: tuple[str, ...], seconds: int) -> None
     os.chdir(ROOT)
     with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
         quiet = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not thorough"]
-        code = pytest.main([*quiet, *tests]) or pytest.main([*quiet, str(target)])
+        ours = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]  # else pytest looks for its settings there
+        code = pytest.main([*quiet, *tests]) or pytest.main([*quiet, *ours, str(target)])
     os._exit(0 if code == pytest.ExitCode.NO_TESTS_COLLECTED else code)  # a module without examples
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta, norm
 
 from pnulearn._intervals.posterior_grids import GRID, normal_mass
-from pnulearn.priors import PriorEstimate
+from pnulearn.priors import Narrowing, PriorEstimate
 from pnulearn.priors._sensitivity import WORTH_SAYING, after_random_labels, prior_cost, shift_probability
 
 DISTANCE = 1.5
@@ -92,3 +92,7 @@ def test_a_cost_is_worth_a_sentence_from_the_least_that_is_said_on():
     told = after_random_labels(PriorEstimate.of_range(0.1, 0.5), 15)
     assert replace(told, cost=WORTH_SAYING).is_costly
     assert not replace(told, cost=WORTH_SAYING / 2).is_costly
+
+
+def test_the_cost_falls_with_the_variance_of_the_prior():
+    assert Narrowing(15, (0.1, 0.5), (0.2, 0.4), sd=0.1, sd_after=0.05, cost=0.04).cost_after == pytest.approx(0.01)

@@ -85,3 +85,8 @@ def test_the_splitter_needs_y():
 def test_one_row_without_a_group_is_refused(groups):
     with pytest.raises(ValueError, match="groups has missing entries"):
         read_groups(groups, 3)
+
+
+def test_a_row_of_hardly_any_weight_is_in_the_last_fold():
+    fold = assign_folds(np.zeros(2, dtype=int), 2, np.arange(2), np.array([1.0, 1e-20]))
+    assert fold.tolist() == [1, 1]

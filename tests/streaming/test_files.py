@@ -254,3 +254,10 @@ def test_a_read_that_fails_once_is_tried_again_and_one_that_keeps_failing_is_nam
     with pytest.raises(OSError, match=r"t\.parquet cannot be read: Input/output error"):
         run_on(lambda part: part_labels(part, source), source.parts[0])
     assert failures[0] <= -2  # three attempts
+
+
+def test_labels_are_text_if_one_of_the_files_is(tmp_path):
+    (tmp_path / "a.csv").write_text(csv_text())
+    write_parquet(tmp_path / "b.parquet", X, Y)
+    assert open_source([tmp_path / "a.csv", tmp_path / "b.parquet"], "label").is_untyped
+    assert not open_source([tmp_path / "b.parquet"], "label").is_untyped

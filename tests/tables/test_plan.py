@@ -196,3 +196,9 @@ def test_columns_say_how_many_rows_and_labels_there_are(tmp_path, capsys):
     out, said = capsys.readouterr()
     assert "t.csv has 80 rows, 40 of them labelled (20 'a', 20 'b')" in said
     assert json.loads(out.splitlines()[1])["missing"] == 40
+
+
+def test_a_range_with_a_fraction_in_it_is_no_numbering(tmp_path):
+    cells = [1, 2.5, *range(3, 31)]
+    plan = learn_plan(table(tmp_path, "x,z\n" + "".join(f"{cell},{i % 3}\n" for i, cell in enumerate(cells))))
+    assert plan.kinds == {"x": "number", "z": "number"}

@@ -6,7 +6,7 @@ import pytest
 
 from pnulearn._reader.errors import Caution
 from pnulearn.tables import TableError, read_table, read_targets
-from pnulearn.tables._label_column import LabelCounter
+from pnulearn.tables._label_column import MOST_CLASSES, LabelCounter
 
 
 def targets(tmp_path, cells, **options):
@@ -126,3 +126,14 @@ def test_the_same_words_in_batches(tmp_path):
         found = counter.read("t.csv", positive=None, unlabeled=unlabeled)
         assert found.meaning.counts == counts
         assert any(isinstance(one, Caution) for one in found.meaning.remarks) is (unlabeled is None)
+
+
+def test_numbers_with_a_fraction_among_them_stay_as_they_are(tmp_path):
+    assert targets(tmp_path, ["1", "2.5", "1", ""]).y.tolist() == [1.0, 2.5, 1.0, None]
+    assert [type(value) for value in targets(tmp_path, ["1", "2.5"]).y] == [float, float]
+
+
+def test_at_most_twenty_classes(tmp_path):
+    assert len(targets(tmp_path, range(MOST_CLASSES)).counts) == 20
+    with pytest.raises(TableError, match="21 different values"):
+        targets(tmp_path, range(MOST_CLASSES + 1))

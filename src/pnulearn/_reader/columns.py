@@ -218,8 +218,10 @@ def stray_cells(column: Column, decimal_comma: bool = False) -> AnyArray:
 
 def is_number(text: str, decimal_comma: bool = False) -> bool:
     """
-    >>> is_number("1e3"), is_number("1_000"), is_number("1,5"), is_number("1,5", decimal_comma=True)
-    (True, False, False, True)
+    >>> is_number("1e3"), is_number("1,5"), is_number("1,5", decimal_comma=True)
+    (True, False, True)
+    >>> is_number("1_000"), is_number("\N{FULLWIDTH DIGIT ONE}")
+    (False, False)
     """
     try:
         float(text.replace(",", ".", 1) if decimal_comma else text)
@@ -257,7 +259,7 @@ def _text_column(name: str, places: AnyArray, cleaned: Any) -> Column:
     column = Column(name, "text", data, distinct.to_pylist())
     dated = pc.match_substring_regex(distinct, rf"{_DATE}|{IN_WORDS}").to_numpy(zero_copy_only=False).astype(bool)
     counts = column.counts
-    is_date = counts.sum() > 0 and counts[dated].sum() > 0.95 * counts.sum()
+    is_date = counts[dated].sum() > 0.95 * counts.sum()
     return Column(name, "date", data, column.levels) if is_date else column
 
 

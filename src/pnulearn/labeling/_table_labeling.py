@@ -178,8 +178,6 @@ def _read_labels(table: Table, label: str, positive: str | None) -> tuple[AnyArr
     names = [label_text(name) for name in targets.counts]
     if len(names) == 2 and targets.positive is not None and label_text(targets.positive) in names:
         names.sort(key=lambda name: name == label_text(targets.positive))
-    elif len(names) == 1 and targets.positive is not None:
-        names = [names[0]]
     return y, names, list(targets.remarks)
 
 
