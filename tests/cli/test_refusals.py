@@ -229,7 +229,7 @@ def test_a_column_of_predicted_labels_is_read_as_labels(capsys, table):
 
 def test_reports_need_their_extra_and_other_outputs_do_not(monkeypatch, table):
     path, asked = table(TWO_CLASSES), []
-    monkeypatch.setattr("pnulearn.cli.options.refuse_without_report", lambda: asked.append(1))
+    monkeypatch.setitem(refuse_outputs.__globals__, "refuse_without_report", lambda: asked.append(1))
     without = {"--out": (path.with_name("p.csv"), "a table"), "--report": (None, "a report")}
     refuse_outputs(without, False, file=path)
     assert not asked
