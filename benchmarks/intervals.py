@@ -39,13 +39,13 @@ from pnulearn._intervals.posterior_grids import DecisionRates, weigh_evidence
 from pnulearn._intervals.score_tests import (
     BEYOND_DOUBT,
     F1,
-    IMPOSSIBLE,
-    NEAR,
+    PLACES,
     PRECISION,
     RECALL,
     Measure,
     _all_seen,
     cost_measure,
+    levels_of_ends,
     lift_measure,
     lower_tail,
     other_class,
@@ -241,17 +241,18 @@ def test_at(
     if power and size.all():
         logs = power * np.array([DecisionRates(share, size, float(point)).agreement for point in points])
         weight = weight * np.exp(logs - logs.max())
-    inside = (measure.worst - measure.best) * np.sin(NEAR * np.pi / 2) ** 2
+    inside = (measure.worst - measure.best) * np.sin(PLACES[1] * np.pi / 2) ** 2
     values = np.array([truth, measure.best, measure.best + inside, measure.worst - inside, measure.worst])
     tails = weight @ lower_tail(measure, values, share, size, points[:, None], believed.spread) / weight.sum()
     p, best, near_best, near_worst, worst = tails.tolist()
-    level = (1 - CONFIDENCE) / 2
+    levels = levels_of_ends(best, worst, CONFIDENCE)
+    if levels is None:
+        return -np.inf, np.inf
     lines = [measure.line(np.full(len(points), end), points) for end in (measure.best, measure.worst)]
     clean = _all_seen(lines[0], share, size, 0.0) and near_best <= 1 - BEYOND_DOUBT
     spoilt = _all_seen(lines[1], share, size, 1.0) and near_worst >= BEYOND_DOUBT
-    too_good = p > 1 - min(level, (1 - worst) / 4) and not clean
-    too_bad = p < min(level, best / 4) and not spoilt
-    if min(best, 1 - worst) < IMPOSSIBLE or not (too_good or too_bad):
+    too_good, too_bad = p > levels[0] and not clean, p < levels[1] and not spoilt
+    if not (too_good or too_bad):
         return -np.inf, np.inf
     below = too_good == (measure.best < measure.worst)
     return (np.inf, np.inf) if below else (-np.inf, -np.inf)

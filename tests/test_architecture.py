@@ -3,6 +3,8 @@
 import ast
 import re
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,23 @@ def test_every_path_in_contributing_exists(path):
     """Of a path with a placeholder (NAME, TOPIC) the folder."""
     there = re.split("[^/]*(?:NAME|TOPIC)", path)[0]
     assert (Path(__file__).parents[1] / there).exists()
+
+
+SCRIPTS = sorted(
+    path
+    for folder in ("benchmarks", "examples", "experiments", "docs")
+    for path in (Path(__file__).parents[1] / folder).rglob("*.py")
+    if "_build" not in path.parts and "auto_examples" not in path.parts
+)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_what_scripts_import_of_the_package_is_there(path):
+    """Benchmarks are not run by the tests, and import private names."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "pnulearn":
+            if node.module.startswith("pnulearn.torch") and find_spec("torch") is None:
+                continue
+            module = import_module(node.module)
+            for name in node.names:
+                assert hasattr(module, name.name) or find_spec(f"{node.module}.{name.name}"), ast.unparse(node)
