@@ -56,15 +56,16 @@ def test_posteriors_of_a_share_cover_what_their_prior_draws():
 
 def test_a_prior_with_known_means_of_the_classes_is_as_uncertain_as_the_mean_of_u():
     mass = ratio_mass(np.array([1.0, 3.0, 1.8]), np.array([0, 0, 0.04**2]), np.full(2, 1e9))
-    assert_allclose(mass_quantiles(mass, [0.05, 0.5, 0.95]), norm(0.4, 0.02).ppf([0.05, 0.5, 0.95]), atol=2e-4)
+    assert_allclose(mass_quantiles(mass, [0.05, 0.5, 0.95]), norm(0.4, 0.02).ppf([0.05, 0.5, 0.95]), atol=4e-4)
 
 
-def test_a_prior_from_few_labels_has_the_density_of_students_t():
+def test_a_prior_from_few_labels_has_the_likelihood_of_students_t_and_jeffreys_prior():
     low, high, unlabeled = 0.1, 0.7, 0.3
     variances = np.array([0.01, 0.02, 0.002])
-    theta = np.linspace(0, 1, 100_001)
+    theta = beta(0.5, 0.5).ppf((np.arange(100_000) + 0.5) / 100_000)  # evenly spread under the prior
     deviation = np.sqrt(0.002 + theta**2 * (0.02 + (0.6 / 5) ** 2) + (1 - theta) ** 2 * (0.01 + (0.6 / 9) ** 2))
-    reached = np.cumsum(t(4).pdf((unlabeled - theta * high - (1 - theta) * low) / deviation))
+    likelihood = t(4).pdf((unlabeled - theta * high - (1 - theta) * low) / deviation) / deviation
+    reached = np.cumsum(likelihood)
     expected = np.interp([0.025, 0.5, 0.975], reached / reached[-1], theta)
     found = mass_quantiles(
         ratio_mass(np.array([low, high, unlabeled]), variances, np.array([9, 5])), [0.025, 0.5, 0.975]
@@ -73,7 +74,7 @@ def test_a_prior_from_few_labels_has_the_density_of_students_t():
 
 
 @pytest.mark.parametrize("lead", [4.0, 1.0, 0.5])
-@pytest.mark.parametrize("theta", [0.1, 0.5])
+@pytest.mark.parametrize("theta", [0.05, 0.5])
 def test_the_distribution_of_a_ratio_covers_although_the_difference_of_the_classes_is_uncertain(lead, theta):
     """90 % intervals from normal scores whose classes lie `lead` standard deviations apart."""
     rng, held, sizes = np.random.default_rng(0), [], (20, 10, 300)

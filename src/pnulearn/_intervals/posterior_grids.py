@@ -89,7 +89,7 @@ def normal_mass(center: float, deviation: float) -> AnyArray:
 
 
 def ratio_mass(means: AnyArray, variances: AnyArray, sizes: AnyArray) -> AnyArray:
-    """Distribution of a class prior θ = (mean_U − mean_N) / (mean_P − mean_N), by the method of Fieller.
+    """Posterior of a class prior θ = (mean_U − mean_N) / (mean_P − mean_N), from Fieller's pivot and Jeffreys' prior.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ def ratio_mass(means: AnyArray, variances: AnyArray, sizes: AnyArray) -> AnyArra
 
     Notes
     -----
-    Under the true θ, mean_U − θ mean_P − (1 − θ) mean_N has mean 0; divided by its standard error it is taken as
-    Student's t, with the degrees of freedom of the smaller class, and θ as uniform. So an uncertain difference of
-    the means widens the distribution, which the delta method ignores. The terms (difference / n)² are added because
-    held-out rows are scored by models fitted without them, which shifts the ratio by about one row of n. A mean of U
-    outside of those of the classes is clipped to at most one standard error outside. Assumes independent samples.
+    Under the true θ, mean_U − θ mean_P − (1 − θ) mean_N has mean 0. Its likelihood is that of Student's t with its
+    standard error, which depends on θ, and the degrees of freedom of the smaller class. So an uncertain difference of
+    the class means widens the distribution, which the delta method ignores. The terms (difference / n)² are added
+    because held-out rows are scored by models fitted without them, which shifts the ratio by about one row of n. A mean
+    of U outside of those of the classes is clipped to at most one standard error outside. Assumes independent samples.
 
     References
     ----------
@@ -115,7 +115,7 @@ def ratio_mass(means: AnyArray, variances: AnyArray, sizes: AnyArray) -> AnyArra
     --------
     >>> mass = ratio_mass(np.array([0.0, 1.0, 0.3]), np.array([0.01, 0.01, 0.001]), np.array([100, 100]))
     >>> [round(end, 2) for end in mass_quantiles(mass, [0.05, 0.95])]
-    [0.13, 0.43]
+    [0.11, 0.42]
     """
     (low, high, unlabeled), gap = means, means[1] - means[0]
     of_negative, of_positive = variances[:2] + (gap / np.asarray(sizes, dtype=float)) ** 2
@@ -123,7 +123,7 @@ def ratio_mass(means: AnyArray, variances: AnyArray, sizes: AnyArray) -> AnyArra
     deviation = np.sqrt(variances[2] + GRID**2 * of_positive + (1 - GRID) ** 2 * of_negative + resolved)
     t = (np.clip(unlabeled, low - deviation[0], high + deviation[-1]) - low - GRID * gap) / deviation
     freedom = max(float(np.min(sizes)) - 1, 1.0)
-    return normalize(np.log(np.sin(2 * ANGLES)) - (freedom + 1) / 2 * np.log1p(t**2 / freedom))
+    return normalize(-np.log(deviation) - (freedom + 1) / 2 * np.log1p(t**2 / freedom))
 
 
 def angle_mass(center: float, below: float, above: float) -> AnyArray:

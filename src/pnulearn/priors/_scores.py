@@ -48,9 +48,9 @@ class ScorePrior(PriorEstimator):
     A refinement of probabilistic adjusted count. Leave-one-out scores of kernel ridge candidates, on columns as given
     and on ranks, are averaged and converted to the class shares at which the estimate has the least variance. The means
     of small classes are shrunk towards those that the model expects. With two classes `raw` is the ratio, and the
-    distribution around it follows Fieller's method with Student's distribution, truncated to [0, 1]. The point estimate
-    is the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate for rare
-    classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
+    distribution is the ratio's posterior with Student's likelihood (Fieller's pivot) and Jeffreys' prior. The point
+    estimate is the median of a narrower distribution: the mean of the wide one lies near 1/2, which is a poor estimate
+    for rare classes. With more classes the distribution comes from a Bayesian bootstrap of each sample.
 
     This is the default method because it was the most accurate in our comparison (benchmarks/prior_estimation.py).
 
