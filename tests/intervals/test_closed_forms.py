@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtri
-from scipy.stats import beta, binom, norm
+from scipy.stats import beta, binom, norm, skew, t
 
 from pnulearn._intervals.closed_forms import (
     borrowed_variance,
@@ -279,3 +279,11 @@ def test_an_unseen_row_below_the_mean_widens_the_lower_end():
     up = widen_for_unseen((0.0, 0.0), np.zeros(10), share, 10, (np.ones(1), np.ones(1)), 0.95)
     down = widen_for_unseen((0.0, 0.0), np.ones(10), share, 10, (np.zeros(1), np.ones(1)), 0.95)
     assert_allclose(down, up[::-1])
+
+
+def test_skewed_distances_are_those_of_johnson():
+    x = np.random.default_rng(0).exponential(size=30)
+    down, up = skewed_t_distances(x, np.full(30, 1 / 30), 30, 1.0, 0.95)
+    student = t(29).ppf(0.975)
+    assert_allclose((down + up) / 2, student)
+    assert_allclose((up - down) / 2, skew(x) * (1 + 2 * student**2) / (6 * np.sqrt(30)))

@@ -62,6 +62,13 @@ def test_a_tossed_class_is_half_wrong_in_every_candidate():
     assert_allclose(judged.zero_one(prior), np.sum(table * wrong))
 
 
+def test_pseudo_observations_have_the_squared_score_of_the_population():
+    scores = np.array([0.5, 1.0, 2.0, 3.0])[None, None, None]
+    tally = Tally.of(scores, membership(np.array([0, -1, -1, -1]), np.ones(4), 2, np.arange(1, 4)))
+    judged = tally.with_pseudo_observations(np.array([1]), 2.0)
+    assert_allclose(judged.second[..., 1] / judged.weight[1], (1 + 4 + 9) / 3)
+
+
 @pytest.mark.parametrize("options", [{"sampling": "random"}, {"prior": (0.05, 0.2)}], ids=str)
 def test_one_positive_among_ten_labels_makes_a_model_and_says_what_it_cannot_judge(gaussians, options):
     X, y = gaussians(n_positive=1, n_negative=9, n_unlabeled=200, prior=0.1)

@@ -409,6 +409,14 @@ def test_pseudo_rows_are_all_rows_or_two_hundred_evenly_spaced_ones():
     assert (np.diff(found[:, 0]) > 0).all()
 
 
-def test_smoothed_means_of_an_empty_sample_are_zero():
+def test_means_are_smoothed_if_no_sample_is_empty():
     samples = loss_samples([np.array([1.0, -1.0]), np.array([-1.0]), np.array([])])
-    assert_allclose(smoothed_means(samples, 0.3)[2], 0)
+    assert_allclose(smoothed_means(samples, 0.3), [[0.5, 0.5], [1, 0], [0, 0]])
+    full = loss_samples([np.array([1.0, -1.0]), np.array([-1.0]), np.array([-1.0])])
+    assert_allclose(smoothed_means(full, 0.3)[1], [2 / 3, 1 / 3])  # Laplace's rule
+
+
+@pytest.mark.parametrize("scores", [[[1.0], [-1.0]], [[1.0], [-1.0], [np.nan]], [[1.0], [[-1.0]], [1.0]], 3])
+def test_scores_must_be_three_arrays_of_finite_numbers(scores):
+    with pytest.raises(ValueError, match="three arrays of finite numbers"):
+        estimate_risk(scores, 0.3)

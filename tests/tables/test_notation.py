@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from pnulearn._reader.columns import Cells
+from pnulearn._reader.numbers import are_thousands
 
 ENGLISH, GERMAN = Cells(), Cells(decimal_comma=True)
 
@@ -72,3 +73,11 @@ def test_a_cell_that_may_be_both_is_read_as_the_model_was_taught():
     taught = GERMAN.column("x", pa.array(["59.684,21 €"])).decimal
     assert ENGLISH.column("x", cell).values.tolist() == [1.234]
     assert ENGLISH.column("x", cell, "number", taught).values.tolist() == [1234]
+
+
+def test_a_mark_separates_thousands_if_all_cells_can_be_read_so():
+    cells = ["1.234", "980"]
+    assert are_thousands(pa.array(cells), ".", False)
+    assert not are_thousands(pa.array([*cells, "12.5"]), ".", False)
+    assert not are_thousands(pa.array(["1.234"]), ".", False)
+    assert are_thousands(pa.array(["1.234"]), ".", True)
