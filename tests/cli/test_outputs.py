@@ -14,7 +14,7 @@ from pyarrow import parquet
 from pnulearn._files.outputs import recognise
 from pnulearn.cli import run
 from pnulearn.tables import TableError, read_table
-from pnulearn.tables._writing import MOST_LETTERS, _text_cell
+from pnulearn.tables._writing import MOST_LETTERS, _cell, _text_cell
 
 FIT = ["-l", "bought", "--kernel", "linear", "--folds", "2"]
 
@@ -244,3 +244,8 @@ def test_a_cell_of_excel_takes_as_many_letters_as_excel_allows():
     assert MOST_LETTERS * "a" in _text_cell(MOST_LETTERS * "a")
     with pytest.raises(TableError, match=r"one has 32,768\. Write \.csv"):
         _text_cell((MOST_LETTERS + 1) * "a")
+
+
+def test_dates_before_1901_are_text_in_excel_which_counts_them_otherwise():
+    assert _cell(datetime.date(1900, 3, 1)) == _text_cell("1900-03-01")
+    assert _cell(datetime.date(1901, 1, 1)) == '<c s="1"><v>367.0</v></c>'
