@@ -350,8 +350,8 @@ def _remarks(table: Table, start: Mapping[str, Any], n_found: int, n_answers: in
         is_one = n_answers - n_found == 1
         rows, answers = ("row is", "its answer is") if is_one else ("rows are", "their answers are")
         remarks.append(
-            f"{n_answers - n_found} labelled {rows} not in the table any more, or with other cells, or other rows have the "
-            f"same cells: {answers} left out. If a column identifies rows, name it with --id."
+            f"{n_answers - n_found} labelled {rows} not in the table any more, or with other cells, or other rows have "
+            f"the same cells: {answers} left out. If a column identifies rows, name it with --id."
         )
     if before != table.n_rows and n_found:
         remarks.append(
