@@ -37,7 +37,10 @@ def label(
         Path | None, typer.Option("--model", "-m", help="Start from this model.", callback=existing_models)
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
+        str | None,
+        typer.Option(
+            help="Names of the classes with commas between; by default those of the journal, those found, or no,yes."
+        ),
     ] = None,
     goal: Annotated[float, typer.Option(help="Target half-width of the error's interval.")] = 0.05,
     mixture: Annotated[
@@ -86,7 +89,8 @@ def label(
     if repair:
         _repair(place, json)
         return
-    task, fitted = _read_task(open_table(file, options), label, classes, options, model)
+    names = _class_names(classes, place, label, model)
+    task, fitted = _read_task(open_table(file, options), label, names, options, model)
     task = task.resume(place, identifier)
     remarks(task.remarks)
     if export is not None:
@@ -123,13 +127,26 @@ def read_shares(text: str | None) -> dict[Any, float] | None:
         ) from None
 
 
-def _read_task(table: Any, label: str, classes: str | None, options: TableOptions, model: Path | None) -> Any:
+def _class_names(classes: str | None, journal: Path, label: str, model: Path | None) -> list[str]:
+    """The names that are given, else those of the journal; none if those of the model or of the table count."""
+    from pnulearn.labeling._journal import journal_classes
+    from pnulearn.tables._label_column import refuse_lost_names
+
+    begun = journal_classes(journal, label)
+    if classes is None:
+        return begun if model is None else []
+    names = [name.strip() for name in classes.split(",")]
+    if names != begun:
+        refuse_lost_names(names)
+    return names
+
+
+def _read_task(table: Any, label: str, names: list[str], options: TableOptions, model: Path | None) -> Any:
     """What is to be labelled, and the classifier of a model, if one is named."""
     from pnulearn.labeling._table_labeling import read_task
     from pnulearn.tables._loading import load_table_model
 
     loaded = None if model is None else load_table_model(model)
-    names = [] if classes is None else [name.strip() for name in classes.split(",")]
     task = read_task(table, label, classes=names, positive=options.pos_label, model=loaded, drop=options.drop)
     return task, None if loaded is None else loaded.classifier
 

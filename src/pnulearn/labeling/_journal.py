@@ -201,6 +201,27 @@ def read_journal(path: str | os.PathLike[str], about: Mapping[str, Any]) -> list
     return parse_journal(Path(path).read_bytes(), about, Path(path).name)
 
 
+def journal_classes(path: str | os.PathLike[str], label: str) -> list[str]:
+    """The classes that a journal was begun with; none if there is no journal of this column.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, which need not exist.
+    label : str
+        The column of labels.
+    """
+    if not Path(path).is_file():
+        return []
+    with open(path, "rb") as file:
+        try:
+            start = parse_event(file.readline())
+        except ValueError:  # which is told when the journal is read
+            return []
+    names = start.get("classes") if start.get("label") == label else None
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
 def parse_journal(raw: bytes, about: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """All events in the whole lines of a journal; none if it is empty or holds a torn first line only.
 
@@ -313,6 +334,12 @@ def _refuse_other(start: Mapping[str, Any], about: Mapping[str, Any], name: str)
             f"{name} has version {start.get('version')!r}; this release of pnulearn reads version {VERSION}."
         )
     for part, value in about.items():
+        if part == "classes" and start.get(part) != value and isinstance(start.get(part), list):
+            began = ",".join(map(str, start[part]))
+            raise JournalError(
+                f"{name} was begun with the classes {began}, and now they are {','.join(map(str, value))}. Name them "
+                f"as the journal has them: --classes {began}."
+            )
         if start.get(part) != value:
             raise JournalError(
                 f"{name} belongs to other rows: its {part.replace('_', ' ')} is {start.get(part)!r}, now it is "
