@@ -267,3 +267,19 @@ def test_the_page_says_how_many_answers_it_has_seen_and_forecasts_steadily(tmp_p
     assert max(totals) < 2 * min(totals)
     labeler.aim(0.4)
     assert state.progress()["more"] == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is ended without a signal")
+@pytest.mark.parametrize("option", ["--open", "--no-open"])
+def test_no_file_with_the_token_is_left_when_the_process_is_ended(tmp_path, monkeypatch, start_labeling, option):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("BROWSER", "true")
+    write_table(tmp_path / "table.csv", n_rows=40)
+    started = start_labeling(tmp_path / "table.csv", option)
+    assert Client(started.address).get("api/progress").status == 200
+    assert len([*(tmp_path / "tmp").glob("*/open.html")]) == (option == "--open")
+    started.process.terminate()
+    started.process.wait(30)
+    assert not [*(tmp_path / "tmp").glob("*/open.html")]

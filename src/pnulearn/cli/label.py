@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -181,6 +181,7 @@ def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
 
 
 def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bool, json: bool) -> None:
+    import signal
     import webbrowser
 
     from pnulearn.labeling._cells import RowReader
@@ -192,9 +193,11 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
     if labeler.n_answers:
         remark(f"Going on after {labeler.n_answers} answers.")
     remark(f"The page is at {address} (Ctrl-C ends it; labels are kept as they are given).")
-    with redirect_page(address) as page, suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends labelling as Ctrl-C does
+        stack.callback(signal.signal, signal.SIGTERM, before)
         if open_browser:
-            webbrowser.open(page)
+            webbrowser.open(stack.enter_context(redirect_page(address)))
         app.serve(listener)
     facts = standing_facts(labeler)
     show_facts(facts if json else in_percent(facts), json)

@@ -63,6 +63,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
+        self._copy: Path | None = None  # of the lines of a file that was deleted
         refuse_unwritable(Output(path, JOURNAL, "The journal"))
         if self.path.is_symlink() and not self.path.exists():
             raise JournalError(
@@ -145,7 +146,7 @@ class Journal:
         if os.fstat(self._file.fileno()).st_nlink:
             remedy = "It holds all answers so far: move it back, then start again."
         else:
-            copy = self._rescue()
+            copy = self._copy = self._copy or self._rescue()
             remedy = (
                 f"All answers so far were saved as {copy.name}: rename it to {name}, then start again."
                 if copy is not None
