@@ -262,5 +262,80 @@ def test_a_journal_of_other_classes_is_refused_by_an_export_too(path):
     frame, truth = customers()
     start(path, frame, truth)
     task = read_task(read_table(path), "bought", classes=["no", "perhaps", "yes"])
-    with pytest.raises(JournalError, match="its classes is"):
+    with pytest.raises(JournalError, match=r"begun with the classes no,yes, .* --classes no,yes"):
         restore(task, journal_of(path))
+
+
+def few_cells(first="c", numbers=range(100)):
+    """Customers of whom several have the same cells, named by a letter and a number, or by a number."""
+    return pd.DataFrame(
+        {
+            "cust": [f"{first}{k}" if first else 1000 + k for k in numbers],
+            "colour": ["rgb"[k % 3] for k in numbers],
+            "size": ["SML"[k // 3 % 3] for k in numbers],
+            "y": "",
+        }
+    )
+
+
+def label_few_cells(path, frame, n=20):
+    """Answers by customer."""
+    frame.to_csv(path, index=False)
+    labeler = read_task(read_table(path), "y", classes=("no", "yes")).labeler(journal_of(path), refit_every=0)
+    for k in range(n):
+        labeler.next()
+        labeler.answer("yes" if k % 2 else "no")
+    labeler.close()
+    return {frame.cust[draw.row]: code for draw, code in labeler.answers}
+
+
+@pytest.mark.parametrize("first", ["c", ""])
+def test_labels_never_move_to_a_row_with_the_same_cells_and_another_identifier(path, first):
+    before = label_few_cells(path, few_cells(first))
+    rows = few_cells(first).sample(frac=1, random_state=1)
+    kept = rows[rows.cust.isin(list(before)[:14]) | ~rows.cust.isin(before)].reset_index(drop=True)
+    kept.to_csv(path, index=False)
+    task = read_task(read_table(path), "y", classes=("no", "yes")).resume(journal_of(path))
+    assert "14 of 20 labelled rows were found again by their identifier" in " ".join(task.remarks)
+    assert "6 labelled rows are not in the table any more" in " ".join(task.remarks)
+    labeler = task.labeler(journal_of(path), refit_every=0)
+    assert {kept.cust[draw.row]: code for draw, code in labeler.answers} == dict(list(before.items())[:14])
+    labeler.close()
+
+
+@pytest.mark.parametrize("first", ["c", ""])
+@pytest.mark.parametrize("n_other", [9, 100])  # with 9 of them, cells are unique now, but they were not
+def test_other_rows_with_the_same_cells_are_refused(path, first, n_other):
+    label_few_cells(path, few_cells(first))
+    few_cells("z" if first else "", range(900, 900 + n_other)).to_csv(path, index=False)
+    with pytest.raises(JournalError, match="only 0 of the 20 labelled rows"):
+        read_task(read_table(path), "y", classes=("no", "yes")).resume(journal_of(path))
+
+
+def test_a_label_of_a_row_whose_cells_were_not_unique_needs_its_identifier(path):
+    before = label_few_cells(path, few_cells(), n=4)
+    marks = [json.loads(line) for line in journal_of(path).read_text().splitlines()]
+    assert {event["unique"] for event in marks if event["event"] == "draw"} == {False}
+    gone = next(iter(before))
+    kept = few_cells()
+    cells = kept[kept.cust == gone][["colour", "size"]].iloc[0]
+    alike = kept[(kept.colour == cells.colour) & (kept["size"] == cells["size"]) & ~kept.cust.isin(before)].cust
+    kept = kept[kept.cust.isin([*list(before)[1:], alike.iloc[0]])]
+    kept.to_csv(path, index=False)
+    task = read_task(read_table(path), "y", classes=("no", "yes")).resume(journal_of(path))
+    assert "3 of 4 labelled rows were found again by their identifier" in " ".join(task.remarks)
+
+
+def test_equal_rows_among_numbers_that_are_given_anew_are_left_out(path):
+    frame, _ = customers()
+    same = frame.index >= 90
+    frame.loc[same] = frame.loc[0].to_list()
+    frame.insert(0, "row", range(len(frame)))
+    truth = {name: "no" if name == "c1000" else "yes" for name in frame.customer}
+    before = start(path, frame, truth, n=60)
+    unique = {name: found for name, found in before.items() if name != "c1000"}
+    assert len(unique) < 60
+    frame[~same | (frame.index < 100)][::-1].assign(row=range(500, 600)).to_csv(path, index=False)
+    _, labeler = resumed(path)
+    assert answers_of(labeler, pd.read_csv(path)) == unique
+    labeler.close()

@@ -287,7 +287,7 @@ def test_a_journal_that_is_lost_refuses_answers_and_keeps_the_old_ones(tmp_path,
     labeler.close()
     kept = {"moved": away, "replaced": away, "folder": away / "j", "appended": path}.get(how)
     if how == "deleted":
-        kept = next(folder.glob("j.rescued*"))
+        (kept,) = folder.glob("j.rescued*")
     if kept is not None:
         assert kept.read_bytes().startswith(before)
         assert b'"draw": 1, "row"' in before

@@ -178,7 +178,28 @@ def test_pictures_come_from_the_folder_of_the_table_only(tmp_path, serve):
 def test_every_class_has_a_key_of_its_own():
     assert choose_keys(["no", "yes"]) == [["1", "n"], ["2", "y"]]
     assert choose_keys(["spam", "ham", "häm"]) == [["1"], ["2"], ["3"]]  # s skips, two begin with h
-    assert choose_keys([f"class {k}" for k in range(10)])[9] == []
+    assert choose_keys([f"class {k}" for k in "abcdefghij"])[9] == []
+
+
+@pytest.mark.parametrize(
+    ("names", "keys"),
+    [
+        (["0", "1"], "01"),
+        (["1", "0"], "10"),
+        (["1", "2", "3"], "123"),
+        (["-1", "1"], "a1"),
+        (["+1", "-1"], "ab"),
+        (["10", "11"], "ab"),
+        (["1", "10"], "ab"),
+        (["0", "1", "unknown"], "01n"),
+        (["0", "maybe", "2"], "0m2"),
+        (["1st", "2nd"], "tn"),
+        (["type 2", "type 1"], "yp"),
+        (["stage 0", "healthy"], "th"),
+    ],
+)
+def test_keys_never_contradict_names_that_have_digits(names, keys):
+    assert choose_keys(names) == [[key] for key in keys]
 
 
 def test_any_earlier_answer_can_be_found_and_changed(tmp_path, serve):
@@ -246,3 +267,19 @@ def test_the_page_says_how_many_answers_it_has_seen_and_forecasts_steadily(tmp_p
     assert max(totals) < 2 * min(totals)
     labeler.aim(0.4)
     assert state.progress()["more"] == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is ended without a signal")
+@pytest.mark.parametrize("option", ["--open", "--no-open"])
+def test_no_file_with_the_token_is_left_when_the_process_is_ended(tmp_path, monkeypatch, start_labeling, option):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("BROWSER", "true")
+    write_table(tmp_path / "table.csv", n_rows=40)
+    started = start_labeling(tmp_path / "table.csv", option)
+    assert Client(started.address).get("api/progress").status == 200
+    assert len([*(tmp_path / "tmp").glob("*/open.html")]) == (option == "--open")
+    started.process.terminate()
+    started.process.wait(30)
+    assert not [*(tmp_path / "tmp").glob("*/open.html")]

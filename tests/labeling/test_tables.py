@@ -14,6 +14,7 @@ from pnulearn.labeling._cells import RowReader
 from pnulearn.labeling._table_labeling import label_columns, read_task, restore
 from pnulearn.priors import PriorEstimate
 from pnulearn.tables import TableError, read_table
+from pnulearn.tables._label_column import refuse_lost_names
 from pnulearn.tables._loading import load_table_model
 from pnulearn.tables._provenance import export_names
 
@@ -171,3 +172,58 @@ def test_a_number_lies_above_smaller_ones_only(tmp_path):
     reader = RowReader(read_table(tmp_path / "visits.csv"), set(), None)
     below = [reader.cells(row)[0]["below"] for row in (0, 60, 99)]
     assert below == pytest.approx([0, 0.6, 0.8], abs=0.01)
+
+
+def test_the_journal_knows_its_classes(tmp_path, capsys):
+    table, out = tmp_path / "t.csv", tmp_path / "x.csv"
+    cells = [f"{k}," for k in range(30)]
+    table.write_text("\n".join(["size,Churn", *cells]))
+    labeler = read_task(read_table(table), "Churn", classes=["No", "Yes"]).labeler(journal_of(table), refit_every=0)
+    labeler.next()
+    labeler.answer("Yes")
+    labeler.close()
+    command = ["label", str(table), "--label", "Churn", "--export", str(out), "--json"]
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == {"No": 0, "Yes": 1}
+    assert run([*command, "--classes", "no,yes"]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "begun with the classes No,Yes" in told
+    assert "--classes No,Yes" in told
+    assert "away" not in told
+    table.write_text("\n".join(["size,Churn", *cells, "77,no"]))  # the journal's spelling counts
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == {"No": 1, "Yes": 1}
+    table.write_text("\n".join(["size,Churn", *cells, "77,perhaps"]))
+    assert run(command) == 1
+    assert "'perhaps', and the classes are 'No', 'Yes'" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        ("no,", "A name is missing among the classes 'no,'"),
+        ("1,1.0", "'1' and '1.0' are read as one label"),
+        ("Yes,yes", "'Yes' and 'yes' are read as one label"),
+        ("NA,yes", "'NA' is read as a missing label"),
+        ("none,some", "'none' is read as a missing label"),
+        ("no,n/a", "'n/a' is read as a missing label"),
+        ("=1+1,b", "type 'class =1+1'"),
+        ("a,-x", "type 'class -x'"),
+        ("+a,b", "type 'class +a'"),
+        ("a,@b", "type 'class @b'"),
+        ("5%,10%", "type '5' instead"),
+    ],
+)
+def test_names_that_do_not_come_back_from_an_export_are_refused(tmp_path, capsys, classes, words):
+    table = tmp_path / "t.csv"
+    table.write_text("size\n" + "\n".join(map(str, range(30))))
+    assert run(["label", str(table), "--label", "y", "--no-open", f"--classes={classes}", "--export", "x.csv"]) == 1
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert list(tmp_path.iterdir()) == [table]
+
+
+@pytest.mark.parametrize(
+    "classes", ["no,yes", "0,1", "-1,1", "01,02", "TRUE,FALSE", "a,b,c", "0,0.5,1", "no,not sure,1"]
+)
+def test_names_that_come_back_are_taken(classes):
+    refuse_lost_names(classes.split(","))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,7 +37,10 @@ def label(
         Path | None, typer.Option("--model", "-m", help="Start from this model.", callback=existing_models)
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Names of the classes with commas between; by default those found, or no,yes.")
+        str | None,
+        typer.Option(
+            help="Names of the classes with commas between; by default those of the journal, those found, or no,yes."
+        ),
     ] = None,
     goal: Annotated[float, typer.Option(help="Target half-width of the error's interval.")] = 0.05,
     mixture: Annotated[
@@ -86,7 +89,8 @@ def label(
     if repair:
         _repair(place, json)
         return
-    task, fitted = _read_task(open_table(file, options), label, classes, options, model)
+    names = _class_names(classes, place, label, model)
+    task, fitted = _read_task(open_table(file, options), label, names, options, model)
     task = task.resume(place, identifier)
     remarks(task.remarks)
     if export is not None:
@@ -123,13 +127,26 @@ def read_shares(text: str | None) -> dict[Any, float] | None:
         ) from None
 
 
-def _read_task(table: Any, label: str, classes: str | None, options: TableOptions, model: Path | None) -> Any:
+def _class_names(classes: str | None, journal: Path, label: str, model: Path | None) -> list[str]:
+    """The names that are given, else those of the journal; none if those of the model or of the table count."""
+    from pnulearn.labeling._journal import journal_classes
+    from pnulearn.tables._label_column import refuse_lost_names
+
+    begun = journal_classes(journal, label)
+    if classes is None:
+        return begun if model is None else []
+    names = [name.strip() for name in classes.split(",")]
+    if names != begun:
+        refuse_lost_names(names)
+    return names
+
+
+def _read_task(table: Any, label: str, names: list[str], options: TableOptions, model: Path | None) -> Any:
     """What is to be labelled, and the classifier of a model, if one is named."""
     from pnulearn.labeling._table_labeling import read_task
     from pnulearn.tables._loading import load_table_model
 
     loaded = None if model is None else load_table_model(model)
-    names = [] if classes is None else [name.strip() for name in classes.split(",")]
     task = read_task(table, label, classes=names, positive=options.pos_label, model=loaded, drop=options.drop)
     return task, None if loaded is None else loaded.classifier
 
@@ -164,6 +181,7 @@ def _export(task: Task, journal: Path, out: Path, json: bool) -> None:
 
 
 def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bool, json: bool) -> None:
+    import signal
     import webbrowser
 
     from pnulearn.labeling._cells import RowReader
@@ -175,9 +193,11 @@ def _serve(task: Task, labeler: Labeler, file: Path, port: int, open_browser: bo
     if labeler.n_answers:
         remark(f"Going on after {labeler.n_answers} answers.")
     remark(f"The page is at {address} (Ctrl-C ends it; labels are kept as they are given).")
-    with redirect_page(address) as page, suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends labelling as Ctrl-C does
+        stack.callback(signal.signal, signal.SIGTERM, before)
         if open_browser:
-            webbrowser.open(page)
+            webbrowser.open(stack.enter_context(redirect_page(address)))
         app.serve(listener)
     facts = standing_facts(labeler)
     show_facts(facts if json else in_percent(facts), json)

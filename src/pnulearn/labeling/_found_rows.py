@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from pnulearn.labeling._journal import JournalError, keep_copy, parse_journal
 from pnulearn.tables._provenance import export_names
 
 CELLS, IDENTIFIER = "cells", "id"  # of a line about a draw: a hash of the row's cells, and the cell that identifies it
+UNIQUE = "unique"  # of the same: whether no other row of its table has these cells
 TRUSTED = 0.9  # of the rows found by content, those that must have kept their identifier for it to be believed
 LEAST_FOUND = 0.5  # of the labelled rows; with fewer it is another table
 _NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
@@ -115,9 +117,10 @@ class RowMarks:
             Its number.
         """
         cells = [plain_cell(self._text(name)[row].as_py() or "", self._comma) for name in self.names]
-        marks = {CELLS: _digest(cells)}
+        marks: dict[str, Any] = {CELLS: _digest(cells)}
         if self.identifier is not None:
             marks[IDENTIFIER] = plain_cell(self._text(self.identifier)[row].as_py() or "", self._comma)
+            marks[UNIQUE] = self._counts[marks[CELLS]] == 1
         return marks
 
     def all(self) -> list[tuple[str, str]]:
@@ -126,6 +129,11 @@ class RowMarks:
         cells = list(zip(*columns, strict=True)) if columns else [()] * self.table.n_rows
         ids = [""] * self.table.n_rows if self.identifier is None else self._plain(self.identifier)
         return [(_digest(row), name) for row, name in zip(cells, ids, strict=True)]
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """How many rows have the same cells."""
+        return Counter(cells for cells, _ in self.all())
 
     @property
     def _comma(self) -> bool:
@@ -235,7 +243,8 @@ def find_rows(
     first = {**start, "n_rows": table.n_rows, "table": table.fingerprint, "n_given": n_given, **marks.about}
     moved = [first, *_renumbered(draws, answers, rows, n_given, marks)]
     moved += [event for event in rest if event["event"] in ("progress", "standing")]
-    return FoundRows(moved, True, _remarks(table, start, len(rows), len(answers)))
+    how = _how([marks.of(row).get(IDENTIFIER) == draws[number].get(IDENTIFIER, "") for number, row in rows.items()])
+    return FoundRows(moved, True, _remarks(table, start, len(rows), len(answers), how))
 
 
 def _last_answers(events: Sequence[dict[str, Any]]) -> tuple[dict[int, dict[str, Any]], dict[int, dict[str, Any]]]:
@@ -254,24 +263,25 @@ def _match(draws: Mapping[int, Mapping[str, Any]], marks: RowMarks, is_sure: boo
     """The row of every draw that is found.
 
     An identifier is believed if it was named, or if rows that are found by their other cells have kept theirs: a column
-    that numbers rows anew whenever a table is saved tells nothing.
+    that numbers rows anew whenever a table is saved tells nothing. Where several rows have the same cells, only the
+    identifier tells which is which; without a column of identifiers they are interchangeable.
     """
     places = marks.all()
-    by_both, by_cells, by_id = (defaultdict[Any, list[int]](list) for _ in range(3))
-    for row in reversed(range(len(places))):
-        cells, name = places[row]
-        by_both[cells, name].append(row)
-        by_cells[cells].append(row)
-        by_id[name].append(row)
-    wanted = {number: (event.get(CELLS), event.get(IDENTIFIER, "")) for number, event in draws.items()}
-    n_same = sum(pair in by_both for pair in wanted.values())
-    n_like = sum(cells in by_cells for cells, _ in wanted.values())
+    by_both, by_cells, by_id = (
+        _rows_of(places),
+        _rows_of(cells for cells, _ in places),
+        _rows_of(name for _, name in places),
+    )
+    wanted = {number: (event.get(CELLS, ""), event.get(IDENTIFIER, "")) for number, event in draws.items()}
+    repeated = _repeated(draws.values(), by_cells)
     has_id = marks.identifier is not None
-    trusts_id = has_id and (is_sure or not marks.names or (n_like > 0 and n_same >= TRUSTED * n_like))
+    trusts_id = has_id and (is_sure or not marks.names or _keep_identifiers(wanted.values(), places, repeated))
     rows, taken = dict[int, int](), set[int]()
     for places_of, part in ((by_both, None), (by_id, 1) if trusts_id else (by_cells, 0)):
         for number, pair in wanted.items():
             key = pair if part is None else pair[part]
+            if part == 0 and has_id and key in repeated:
+                continue
             found = places_of.get(key, [])
             while found and found[-1] in taken:
                 found.pop()
@@ -279,6 +289,33 @@ def _match(draws: Mapping[int, Mapping[str, Any]], marks: RowMarks, is_sure: boo
                 rows[number] = found.pop()
                 taken.add(rows[number])
     return {number: rows[number] for number in draws if number in rows}
+
+
+def _rows_of(keys: Iterable[Any]) -> dict[Any, list[int]]:
+    """The rows of every key, the first row last."""
+    rows = defaultdict[Any, list[int]](list)
+    for row, key in enumerate(keys):
+        rows[key].append(row)
+    return {key: found[::-1] for key, found in rows.items()}
+
+
+def _repeated(draws: Iterable[Mapping[str, Any]], by_cells: Mapping[str, Sequence[int]]) -> set[str]:
+    """Cells that several rows have now, or had when the journal was begun."""
+    known = {(event.get(CELLS, ""), event.get(IDENTIFIER, "")): event.get(UNIQUE, True) for event in draws}
+    counts = Counter(cells for cells, _ in known)
+    now = {cells for cells in counts if len(by_cells.get(cells, ())) > 1}
+    return now | {cells for (cells, _), is_unique in known.items() if counts[cells] > 1 or not is_unique}
+
+
+def _keep_identifiers(
+    wanted: Iterable[tuple[str, str]], places: Iterable[tuple[str, str]], repeated: Collection[str]
+) -> bool:
+    """Whether labelled rows whose cells and whose identifier are in the table have both in the same row."""
+    pairs = set(places)
+    cells, names = {cells for cells, _ in pairs}, {name for _, name in pairs}
+    known = [pair for pair in wanted if pair[0] in cells and pair[1] in names]
+    sure = [pair for pair in known if pair[0] not in repeated]
+    return bool(known) and all(sum(pair in pairs for pair in part) >= TRUSTED * len(part) for part in (known, sure))
 
 
 def _renumbered(
@@ -294,20 +331,27 @@ def _renumbered(
         yield {**answers[old], "draw": number, "row": row}
 
 
-def _remarks(table: Table, start: Mapping[str, Any], n_found: int, n_answers: int) -> list[str]:
+def _how(has_same_id: Sequence[bool]) -> str:
+    """What rows were found again by."""
+    if not any(has_same_id):
+        return "cells"
+    return "identifier" if all(has_same_id) else "cells or their identifier"
+
+
+def _remarks(table: Table, start: Mapping[str, Any], n_found: int, n_answers: int, how: str) -> list[str]:
     before = start.get("n_rows")
     size = f"it has {table.n_rows} rows, before it had {before}" if before != table.n_rows else "with as many rows"
     remarks = [
         f"{table.source} was changed since its journal was begun ({size}). {n_found} of {n_answers} labelled rows were "
-        "found again by their cells, and their labels go along. Labelling goes on in the same journal; a copy of it as "
-        "it was is kept beside it."
+        f"found again by their {how}, and their labels go along. Labelling goes on in the same journal; a copy of it "
+        "as it was is kept beside it."
     ]
     if n_found < n_answers:
-        n_lost = n_answers - n_found
+        is_one = n_answers - n_found == 1
+        rows, answers = ("row is", "its answer is") if is_one else ("rows are", "their answers are")
         remarks.append(
-            f"{n_lost} labelled {'row is' if n_lost == 1 else 'rows are'} not in the table any more, or with other "
-            f"cells: {'its answer is' if n_lost == 1 else 'their answers are'} left out. If a column identifies rows, "
-            "name it with --id."
+            f"{n_answers - n_found} labelled {rows} not in the table any more, or with other cells, or other rows have "
+            f"the same cells: {answers} left out. If a column identifies rows, name it with --id."
         )
     if before != table.n_rows and n_found:
         remarks.append(

@@ -63,6 +63,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
+        self._copy: Path | None = None  # of the lines of a file that was deleted
         refuse_unwritable(Output(path, JOURNAL, "The journal"))
         if self.path.is_symlink() and not self.path.exists():
             raise JournalError(
@@ -145,7 +146,7 @@ class Journal:
         if os.fstat(self._file.fileno()).st_nlink:
             remedy = "It holds all answers so far: move it back, then start again."
         else:
-            copy = self._rescue()
+            copy = self._copy = self._copy or self._rescue()
             remedy = (
                 f"All answers so far were saved as {copy.name}: rename it to {name}, then start again."
                 if copy is not None
@@ -199,6 +200,27 @@ def read_journal(path: str | os.PathLike[str], about: Mapping[str, Any]) -> list
         What must be labelled there; anything else is refused.
     """
     return parse_journal(Path(path).read_bytes(), about, Path(path).name)
+
+
+def journal_classes(path: str | os.PathLike[str], label: str) -> list[str]:
+    """The classes that a journal was begun with; none if there is no journal of this column.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, which need not exist.
+    label : str
+        The column of labels.
+    """
+    if not Path(path).is_file():
+        return []
+    with open(path, "rb") as file:
+        try:
+            start = parse_event(file.readline())
+        except ValueError:  # which is told when the journal is read
+            return []
+    names = start.get("classes") if start.get("label") == label else None
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 def parse_journal(raw: bytes, about: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -313,6 +335,12 @@ def _refuse_other(start: Mapping[str, Any], about: Mapping[str, Any], name: str)
             f"{name} has version {start.get('version')!r}; this release of pnulearn reads version {VERSION}."
         )
     for part, value in about.items():
+        if part == "classes" and start.get(part) != value and isinstance(start.get(part), list):
+            began = ",".join(map(str, start[part]))
+            raise JournalError(
+                f"{name} was begun with the classes {began}, and now they are {','.join(map(str, value))}. Name them "
+                f"as the journal has them: --classes {began}."
+            )
         if start.get(part) != value:
             raise JournalError(
                 f"{name} belongs to other rows: its {part.replace('_', ' ')} is {start.get(part)!r}, now it is "

@@ -7,6 +7,7 @@ import math
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from string import ascii_lowercase
 from threading import Event, Thread
 from typing import Any
 
@@ -314,17 +315,33 @@ class PageState:
 
 
 def choose_keys(names: list[str]) -> list[list[str]]:
-    """Keys for every class: its number, and its first letter if no other class or command has it.
+    """Keys for every class: its place, and its first letter if no other class or command has it.
 
-    >>> choose_keys(["no", "yes"])
-    [['1', 'n'], ['2', 'y']]
+    Where names have digits, a place could be taken for a name: a digit is the key of the class of this name only, and
+    other classes have a letter.
+
+    >>> choose_keys(["no", "yes"]), choose_keys(["0", "1"])
+    ([['1', 'n'], ['2', 'y']], [['0'], ['1']])
     """
-    letters = [name.strip()[:1].lower() for name in names]
-    free = [letter.isalpha() and letters.count(letter) == 1 and letter not in RESERVED for letter in letters]
-    return [
-        [*([str(k + 1)] if k < 9 else []), *([letter] if is_free else [])]
-        for k, (letter, is_free) in enumerate(zip(letters, free, strict=True))
+    bare = [name.strip().lower() for name in names]
+    firsts = [name[:1] for name in bare]
+    own = [
+        first if (first.isalpha() or name == first) and firsts.count(first) == 1 and first not in RESERVED else ""
+        for name, first in zip(bare, firsts, strict=True)
     ]
+    if any(letter.isdigit() for name in bare for letter in name):
+        return _with_letters(bare, own, {*firsts, *RESERVED})
+    return [[*([str(k + 1)] if k < 9 else []), *([key] if key.isalpha() else [])] for k, key in enumerate(own)]
+
+
+def _with_letters(names: list[str], keys: list[str], taken: set[str]) -> list[list[str]]:
+    """The keys, and where there is none a letter that is free, of the name if possible."""
+    found = list[list[str]]()
+    for name, key in zip(names, keys, strict=True):
+        letters = [letter for letter in [*name, *ascii_lowercase] if letter.isalpha() and letter not in taken]
+        found.append([key] if key else letters[:1])
+        taken |= set(found[-1])
+    return found
 
 
 def _who(asked: dict[str, Any]) -> str:

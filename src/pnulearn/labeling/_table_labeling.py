@@ -151,8 +151,8 @@ def read_task(
     drop : sequence of str
         Columns that are shown and not learnt from.
     """
-    y, found, remarks = _read_labels(table, label, positive)
     names = [str(name) for name in classes] or (model.classes if model is not None else [])
+    y, found, remarks = _read_labels(table, label, positive, names)
     if not names:
         names = found if len(found) > 1 else ["no", "yes"] if set(found) <= {"no", "yes"} else []
     unknown = sorted(set(found) - set(names))
@@ -168,12 +168,14 @@ def read_task(
     return Task(table, label, names, X, y, [*remarks, *notes])
 
 
-def _read_labels(table: Table, label: str, positive: str | None) -> tuple[AnyArray, list[str], list[str]]:
-    """Labels as text, their names in order, of two the positive one last, and remarks."""
+def _read_labels(
+    table: Table, label: str, positive: str | None, known: Sequence[str]
+) -> tuple[AnyArray, list[str], list[str]]:
+    """Labels as text, spelt as the known classes, their names in order, of two the positive one last, and remarks."""
     nothing = np.full(table.n_rows, None, dtype=object)
     if label not in table.names or table.column(label).missing.all():
         return nothing, [], []
-    targets = read_targets(table, label, positive=positive)
+    targets = read_targets(table, label, positive=positive, known=known)
     y = np.array([None if value is None else label_text(value) for value in targets.y] + [None], dtype=object)[:-1]
     names = [label_text(name) for name in targets.counts]
     if len(names) == 2 and targets.positive is not None and label_text(targets.positive) in names:

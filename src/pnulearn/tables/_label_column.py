@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pnulearn._arrays import AnyArray
+from pnulearn._files.writing import guard_cell
 from pnulearn._problem.labels import UNLABELED, Labels, decode_labels
 from pnulearn._reader.columns import MISSING, Cells, Column, is_text
 from pnulearn._reader.errors import Caution, TableError
@@ -234,6 +235,36 @@ def label_cells(column: Column) -> list[Any]:
 def label_text(label: Any) -> str:
     """A label as text, as in a table."""
     return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
+
+
+def refuse_lost_names(names: Sequence[str]) -> None:
+    """Raise an error for names of classes that are others when they are read from a table that was written.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all classes.
+    """
+    import pyarrow as pa
+
+    cells = label_cells(Cells().column("classes", pa.array([guard_cell(name) for name in names], pa.string())))
+    for name, cell in zip(names, cells, strict=True):
+        if not name.strip():
+            raise TableError(f"A name is missing among the classes {','.join(names)!r}: type a name for each of them.")
+        if cell is None:
+            raise TableError(f"The class {name!r} is read as a missing label: type another name, as in 'class {name}'.")
+    for k, cell in enumerate(cells):
+        text = label_text(cell)
+        same = next(
+            (name for name, one in zip(names, cells[:k], strict=False) if fold(label_text(one)) == fold(text)), None
+        )
+        if same is not None:
+            raise TableError(f"The classes {same!r} and {names[k]!r} are read as one label: type two different names.")
+        if match_label(names[k], [cell]) is None:
+            other = f"class {names[k]}" if text.startswith("'") else text
+            raise TableError(
+                f"The class {names[k]!r} is read as {text!r} from an exported table: type {other!r} instead."
+            )
 
 
 def match_label(text: str, values: Any) -> Any:
