@@ -244,3 +244,14 @@ def test_a_cell_of_excel_takes_as_many_letters_as_excel_allows():
     assert MOST_LETTERS * "a" in _text_cell(MOST_LETTERS * "a")
     with pytest.raises(TableError, match=r"one has 32,768\. Write \.csv"):
         _text_cell((MOST_LETTERS + 1) * "a")
+
+
+def test_a_write_protected_folder_is_refused_before_the_fit(place, monkeypatch, capsys):
+    monkeypatch.chdir(place)
+    (place / "locked").mkdir()
+    real = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: "locked" not in str(path) and real(path, mode))
+    monkeypatch.setattr("pnulearn.TableClassifier.fit", lambda *_, **__: pytest.fail("it was fitted"))
+    code, words = refusal(capsys, "fit", "in.csv", *FIT, "-m", "locked/m.pnu")
+    assert code == 2
+    assert "is write-protected" in words
