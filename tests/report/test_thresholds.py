@@ -52,7 +52,13 @@ def test_predicting_nobody_or_everybody_is_compared_too():
 
 def test_a_threshold_other_than_that_of_predict_is_explained():
     estimate = Estimate(0.5, 0.1, 0.3, 0.7)
+    everybody, nobody = all_alike(0.05)
     same, other = (AtThreshold(threshold, 80, 50, 40, estimate, estimate) for threshold in (0.2, 0.4))
-    assert _say_rule(same, 5) == ""
-    assert _say_rule(other, 5).startswith("pnulearn predict --costs 5 1 predicts above 17 % instead")
-    assert "held-out rows" in _say_rule(all_alike(0.05)[1], 1)
+    lines = [everybody, same, other, nobody]
+    assert _say_rule(same, lines, 5) == ""
+    found = _say_rule(other, lines, 5)
+    assert found.startswith("pnulearn predict --costs 5 1 predicts above 17 % instead")
+    assert "held-out rows" in found
+    assert _say_rule(nobody, lines, 1) == ""  # no row has a probability above 50 %
+    assert _say_rule(everybody, lines, 20) == ""
+    assert _say_rule(nobody, lines, 5)

@@ -169,9 +169,18 @@ def computed_threshold(price: float) -> float:
     return 1 / (1 + price)
 
 
-def is_near_computed(line: AtThreshold, price: float) -> bool:
-    """Whether no other of the thresholds is nearer to the computed one."""
-    return line.threshold == min(THRESHOLDS, key=lambda threshold: abs(threshold - computed_threshold(price)))
+def nearest_to_computed(lines: Sequence[AtThreshold], price: float) -> AtThreshold:
+    """The line nearest to the computed threshold; beyond the thresholds that separate rows, one of `all_alike`.
+
+    Lines begin with predicting every row positive and end with none.
+    """
+    everybody, *between, nobody = lines
+    wanted = min(THRESHOLDS, key=lambda threshold: abs(threshold - computed_threshold(price)))
+    if wanted < between[0].threshold:
+        return everybody
+    if wanted > between[-1].threshold:
+        return nobody
+    return min(between, key=lambda line: abs(line.threshold - wanted))
 
 
 def cheapest(lines: Sequence[AtThreshold], price: float) -> AtThreshold:

@@ -24,7 +24,7 @@ from pnulearn.report._findings import (
     cheapest,
     computed_threshold,
     investigate,
-    is_near_computed,
+    nearest_to_computed,
 )
 from pnulearn.report._render import render_page
 from pnulearn.report._rows import AT_RANDOM
@@ -197,9 +197,9 @@ def _thresholds(findings: Findings) -> dict[str, Any]:
     return {"lines": lines, "prices": [(price, cheapest(lines, price)) for price in PRICES], "rule": _say_rule}
 
 
-def _say_rule(line: AtThreshold, price: float) -> str:
+def _say_rule(line: AtThreshold, lines: Sequence[AtThreshold], price: float) -> str:
     """Why `predict --costs` uses another threshold; empty if it does not."""
-    if is_near_computed(line, price):
+    if line is nearest_to_computed(lines, price):
         return ""
     return (
         f"pnulearn predict --costs {price:g} 1 predicts above {percent(computed_threshold(price))} instead, which is "
