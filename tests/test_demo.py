@@ -68,3 +68,15 @@ def test_the_demo_ends_with_a_report_to_open(tmp_path, monkeypatch, capsys):
     assert "Useful: it errs on about" in words
     assert "The truth, which the model never saw" in words
     assert (tmp_path / _demo.REPORT).stat().st_size > 100_000
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path, monkeypatch, capsys):
+    def refuse(folder):
+        raise PermissionError("shop.csv cannot be written here")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_demo, "write_table", refuse)
+    assert run(["demo"]) == 1
+    found = capsys.readouterr()
+    assert "shop.csv cannot be written here" in found.err
+    assert found.out == ""

@@ -45,7 +45,7 @@ def run() -> None:
     start = time.perf_counter()
     try:
         _show_shop()
-    except (ImportError, OSError) as error:  # tables need optional dependencies and a writable folder
+    except ImportError as error:  # tables need optional dependencies
         print(f"{error}\n")
     for comparison in COMPARISONS:
         comparison.show()

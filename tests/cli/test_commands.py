@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -180,7 +181,8 @@ def test_compare_a_model_with_a_worse_column(capsys, customers, fitted, tmp_path
     lines = [f"{row['age']},{row['income']},{row['city']},{row['bought']},{i % 2}" for i, row in enumerate(rows)]
     path.write_text("age,income,city,bought,coin\n" + "\n".join(lines), encoding="utf-8")
     facts = as_json(capsys, "compare", path, "-l", "bought", "-m", fitted[1], "-s", "coin", "--prior", "0.3")
-    assert facts["difference"] == pytest.approx(facts[str(fitted[1])]["error"] - facts["coin"]["error"])
+    alone = as_json(capsys, "evaluate", path, "-l", "bought", "-s", "coin", "--prior", "0.3")
+    assert facts["coin"]["error"] == pytest.approx(alone["error_rate"])
     assert facts["coin"]["error"] == pytest.approx(0.5, abs=0.15)
     assert "more than chance explains" in facts["verdict"]
     assert "points lower with" in facts["verdict"]
@@ -399,3 +401,19 @@ def test_labels_at_random_give_the_prior_of_their_own_rows(customers, capsys, tm
     given = (customers, "-l", "bought", "-m", model, "--sampling", "random")
     evaluated, compared = as_json(capsys, "evaluate", *given), as_json(capsys, "compare", *given, "-m", model)
     assert evaluated["prior_interval"] == compared["prior_interval"] == pytest.approx([counted.low, counted.high])
+
+
+def test_compare_states_every_error_as_evaluate_does(customers, fitted, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    other = Path("an_other.pnu")
+    assert run(["fit", str(customers), "-l", "bought", "--drop", "age", *FIT, "-m", str(other)]) == 0
+    for sampling in ("random", "by-class"):
+        judge = (customers, "-l", "bought", "--prior", "0.3", "--sampling", sampling)
+        compared = as_json(capsys, "compare", *judge, "-m", fitted[1], "-m", other)
+        for model in (fitted[1], other):
+            alone = as_json(capsys, "evaluate", *judge, "-m", model)
+            assert compared[str(model)]["error"] == pytest.approx(alone["error_rate"], abs=1e-12)
+            assert [compared[str(model)][end] for end in ("from", "to")] == pytest.approx(alone["interval"])
+    out, messages = answer(capsys, "compare", *judge, "-m", other, "-s", "income", "--threshold", "30")[1:]
+    assert "\nan_other.pnu " in out  # not "an other.pnu"
+    assert "The difference is estimated by itself" in messages

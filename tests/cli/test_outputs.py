@@ -249,3 +249,14 @@ def test_a_cell_of_excel_takes_as_many_letters_as_excel_allows():
 def test_dates_before_1901_are_text_in_excel_which_counts_them_otherwise():
     assert _cell(datetime.date(1900, 3, 1)) == _text_cell("1900-03-01")
     assert _cell(datetime.date(1901, 1, 1)) == '<c s="1"><v>367.0</v></c>'
+
+
+def test_a_write_protected_folder_is_refused_before_the_fit(place, monkeypatch, capsys):
+    monkeypatch.chdir(place)
+    (place / "locked").mkdir()
+    real = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: "locked" not in str(path) and real(path, mode))
+    monkeypatch.setattr("pnulearn.TableClassifier.fit", lambda *_, **__: pytest.fail("it was fitted"))
+    code, words = refusal(capsys, "fit", "in.csv", *FIT, "-m", "locked/m.pnu")
+    assert code == 2
+    assert "is write-protected" in words

@@ -151,3 +151,26 @@ def test_scores_beside_nothing_but_numbers_of_rows_give_the_prior(capsys, tmp_pa
         said = answer(capsys, command, tmp_path / "s.csv", "-l", "y", *columns)
         assert "estimated from the scores, because there is no other column" in said.err
         assert 0 < as_json(capsys, command, tmp_path / "s.csv", "-l", "y", *columns)["prior"] < 1
+
+
+def test_advice_has_the_prior_of_labels_drawn_at_random(capsys, customers):
+    given = (customers, "-l", "bought", "--sampling", "random")
+    advised, estimated = as_json(capsys, "advise", *given), as_json(capsys, "prior", *given)
+    assert advised["prior"] == pytest.approx(estimated["prior"])
+    assert advised["prior_interval"] == pytest.approx(estimated["interval"])
+    assert "15 more rows labelled at random" in advised["advice"]
+
+
+def test_prior_names_the_sampling_as_its_option_does(capsys, customers):
+    out = answer(capsys, "prior", customers, "-l", "bought").out
+    assert "by class (assumed)" in out
+    assert "chosen" not in out
+
+
+def test_a_file_of_labels_is_no_way_of_sampling(capsys, customers, fitted):
+    given = ("evaluate", customers, "-l", "bought", "-m", fitted[1], "--labels", "few.csv")
+    capsys.readouterr()
+    assert run(list(map(str, given))) == 2
+    words = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "--sampling, which takes random or by-class" in words
+    assert "labels are a column of the file" in words

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from pnulearn import TableClassifier
+from pnulearn.inspection import ColumnImportance
+from pnulearn.metrics import Estimate
 from pnulearn.report._ablation import best_candidate
 from pnulearn.report._columns import column_groups, look_at_columns
 from pnulearn.report._page import say_columns
@@ -63,3 +65,12 @@ def test_the_candidate_is_the_one_with_most_weight(fitted):
     classifier = fitted.model.classifier
     alone = best_candidate(classifier)
     assert (alone.mix, alone.alpha, alone.prior) == (classifier.mix_, classifier.alpha_, 0.4)
+
+
+def test_one_other_column_is_not_several():
+    sure, unsure = (
+        ColumnImportance(name, Estimate(rise, 0.01, rise - 0.02, rise + 0.02), 0.1)
+        for name, rise in (("age", 0.1), ("city", 0.0))
+    )
+    assert say_columns([sure, unsure]).endswith(" For the other column no effect is shown.")
+    assert say_columns([sure, unsure, unsure]).endswith(" For the other 2 columns no effect is shown.")

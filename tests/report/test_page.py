@@ -197,3 +197,19 @@ def test_the_page_forbids_scripts_and_the_network_by_its_policy(text):
     assert rules["default-src"] == "'none'"
     assert "script-src" not in rules  # so that the default holds
     assert text.index(policy[0]) < text.index("<style>")  # a policy binds only what comes after it
+
+
+def test_a_class_that_is_never_predicted_has_no_precision(findings):
+    quality = findings.verdict.quality
+    never = replace(findings.verdict, quality=replace(quality, called=(1.0, 0.0)))
+    section = render(replace(findings, verdict=never)).partition('id="mistakes-section"')[2].partition("</table>")[0]
+    row = section.partition("<tbody>")[2].partition("</tr>")[0]
+    assert row.count("<td>–</td>") == 2  # precision and lift
+
+
+def test_the_table_of_thresholds_begins_with_every_row_and_ends_with_none(text):
+    table = text.partition('aria-label="Thresholds"')[2].partition("</table>")[0]
+    assert re.findall(r'<tr><td class="n">(.*?)</td>', table)[:: len(re.findall("<tr><td", table)) - 1] == [
+        "every row",
+        "no row",
+    ]

@@ -165,3 +165,13 @@ def test_rows_without_a_date_or_labels(model, new, capsys):
     assert sum(one.n_rows for one in found.found.windows) == 1080
     assert found.found.windows[0].error is None
     assert found.rows()[0]["error"] == ""
+
+
+def test_a_window_in_which_nothing_is_predicted_positive_has_no_precision(model, new):
+    some = new[:900]
+    low = some.assign(x=np.where(some["date"].str[:7] == MONTHS[1], -9.0, some["x"]))
+    found = monitor_table(model, low, "month")
+    assert found.found.windows[1].predicted == 0
+    assert found.rows()[1]["precision"] == "–"
+    assert found.facts()["windows"][1]["precision"] is None
+    assert "%" in found.rows()[0]["precision"]

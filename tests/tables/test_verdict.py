@@ -195,3 +195,13 @@ def test_a_prior_from_labels_of_one_class_is_a_bound(method, labelled):
         assert f"fewer than {share} of all rows are {labelled!r}" in found["prior_is_bound"].what
         assert "bound" in found["prior_is_bound"].remedy
     assert not any("if the labelled rows were drawn at random" in concern.remedy for concern in found.values())
+
+
+def test_at_an_end_of_the_prior_the_larger_class_there_is_named():
+    """Always answering 'yes' errs on 87 % of the rows if 13 % are 'yes': nobody would be compared with that."""
+    found = judged([[40, 2], [4, 44], [230, 280]], estimated(0.55, 12))
+    concern = next(one for one in found.concerns if one.name == "depends_on_prior")
+    assert found.quality.larger == 1
+    share = float(concern.what.partition(" if ")[2].partition(" %")[0])
+    assert share < 50
+    assert "no better than always answering 'no' if" in concern.what

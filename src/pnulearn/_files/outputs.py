@@ -163,12 +163,17 @@ def refuse_other_kind(output: Output, overwrite: bool = False) -> None:
 
 
 def refuse_unwritable(output: Output) -> None:
-    """Raise an OSError for a missing folder, a folder, a device, a pipe, a circular link or a write-protected file."""
+    """Raise an OSError for a missing or write-protected folder or file, a folder, a device, a pipe, a circular link."""
     real = Path(os.path.realpath(output.path))
     if real.is_symlink():
         raise OSError(f"{output.words} is a circular link. Choose another name.")
     if not real.parent.is_dir():
         raise FileNotFoundError(f"{output.words}: there is no folder {str(real.parent)!r}. Create it first.")
+    if output.kind != JOURNAL and not os.access(real.parent, os.W_OK | os.X_OK):  # a journal is appended to
+        raise PermissionError(
+            f"{output.words}: the folder {str(real.parent)!r} is write-protected. Choose another folder, or change its "
+            "permissions."
+        )
     if not real.exists():
         return
     mode = real.stat().st_mode

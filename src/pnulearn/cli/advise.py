@@ -45,7 +45,7 @@ def advise(
 
     table = open_table(file, options)
     labels = table_labels(table, label, options.pos_label, options.unlabeled)
-    counted = labels.counts if sampling == "random" and not labels.counts.all() else None
+    counted = labels.counts if sampling == "random" else None
     belief = settle_prior(theta, table, label, labels, options.drop, options.kinds, counted=counted)
     found_negative, found_positive = map(int, labels.counts)
     sizes = found_positive, found_negative, labels.n_unlabeled

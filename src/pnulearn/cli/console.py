@@ -8,7 +8,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from enum import IntEnum
@@ -191,8 +191,8 @@ def _bar(message: str) -> Iterator[Advance]:
         yield lambda share: bar.update(task, completed=share)
 
 
-def show_facts(facts: Mapping[str, Any], as_json: bool) -> None:
-    """Named facts: a JSON object for machines, two columns for people."""
+def show_facts(facts: Mapping[str, Any], as_json: bool, names: Collection[str] = ()) -> None:
+    """Named facts: a JSON object for machines, two columns for people, with these names as they are."""
     if as_json:
         print(json.dumps(_plain(facts), ensure_ascii=False))
         return
@@ -205,7 +205,8 @@ def show_facts(facts: Mapping[str, Any], as_json: bool) -> None:
     table.add_column(overflow="fold")
     for name, value in facts.items():
         if value is not None:
-            table.add_row(Text(visible(name.replace("_", " "))), Text(visible(_words(value))))
+            shown = name if name in names else name.replace("_", " ")
+            table.add_row(Text(visible(shown)), Text(visible(_words(value))))
     Console().print(table)
 
 
@@ -245,7 +246,8 @@ def show_result(found: Evaluation | TableComparison, as_json: bool) -> None:
         return
     show_lines(found.sentence(), filter(None, [found.group_sentence()]))
     print()
-    show_facts(in_percent({name: value for name, value in found.facts().items() if name not in GROUPED}), as_json)
+    facts = {name: value for name, value in found.facts().items() if name not in GROUPED}
+    show_facts(in_percent(facts), as_json, getattr(found, "names", ()))
     if found.groups is not None:
         print()
         show_rows(found.group_rows(), as_json)

@@ -22,6 +22,7 @@ QUESTION = (
     "Were the labelled rows drawn at random from all rows? Then their share of positives says how many there are; "
     "it does not if rows of either class were looked for."
 )
+ANSWERS = {"y": "random", "yes": "random", "n": "by-class", "no": "by-class"}
 MOST_LEFT_OUT = 3  # columns that are reported one by one
 
 
@@ -64,13 +65,19 @@ def _ask_sampling(file: list[str], label: str, options: TableOptions) -> tuple[A
     if isinstance(options.prior, float | tuple) or set(export_names(label)) <= set(names):
         return data, options
     print(QUESTION, file=sys.stderr)
-    answer = typer.prompt("random, by-class, or Enter if you do not know", default="", show_default=False, err=True)
-    if not answer.strip():
+    asked = "yes (random), no (by-class), or Enter if you do not know"
+    sampling: Any = typer.prompt(asked, default="", show_default=False, err=True, value_proc=_read_answer)
+    if not sampling:
         return data, options
-    sampling: Any = read_sampling(answer.strip())
     path = remember("fit", "sampling", sampling.replace("_", "-"))
     remark(f"The answer is in {path} for the next time.")
     return data, replace(options, sampling=sampling)
+
+
+def _read_answer(text: str) -> str:
+    """The library's name for how labelled rows were sampled, from an answer to `QUESTION`; empty without an answer."""
+    answer = text.strip().lower()
+    return read_sampling(ANSWERS.get(answer, answer)) if answer else ""
 
 
 def _show(found: TableClassifier, model: Path | None, report: Path | None, json: bool) -> None:

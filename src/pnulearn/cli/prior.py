@@ -31,7 +31,19 @@ def prior(
     if not json:
         show_lines(sentence(facts))
         print()
-    show_facts(facts if json else in_percent(facts), json)
+    show_facts(facts if json else in_percent(in_words(facts)), json)
+
+
+def in_words(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts with how labels were sampled in the words of --sampling; JSON keeps the older ones.
+
+    >>> in_words({"prior": 0.3, "labels": "chosen (assumed)"})
+    {'prior': 0.3, 'sampling': 'by class (assumed)'}
+    """
+    return {
+        "sampling" if name == "labels" else name: value.replace("chosen", "by class") if name == "labels" else value
+        for name, value in facts.items()
+    }
 
 
 def sentence(facts: Mapping[str, Any]) -> str:

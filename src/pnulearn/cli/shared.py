@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -131,18 +130,22 @@ Verbose = Annotated[
 ]
 
 
-class Drawn(StrEnum):
-    """Words of --labels, the older name of --sampling."""
-
-    random = "random"
-    chosen = "chosen"
-
-    @property
-    def sampling(self) -> str:
-        return "random" if self is Drawn.random else "by_class"
+DRAWN = {"random": "random", "chosen": "by_class"}  # words of --labels, the older name of --sampling
 
 
-Labels = Annotated[Drawn | None, typer.Option("--labels", hidden=True, help="The older name of --sampling.")]
+def read_drawn(text: str) -> str:
+    """The library's name for how labelled rows were sampled, from a word of --labels."""
+    if text not in DRAWN:
+        raise typer.BadParameter(
+            "it is the older name of --sampling, which takes random or by-class; labels are a column of the file: "
+            "name it with --label."
+        )
+    return DRAWN[text]
+
+
+Labels = Annotated[
+    str | None, typer.Option("--labels", hidden=True, help="The older name of --sampling.", parser=read_drawn)
+]
 ADDED: dict[str, Any] = {"config": (Config, None), "quiet": (Quiet, False), "verbose": (Verbose, False)}
 
 
@@ -191,9 +194,8 @@ def _expand(signature: inspect.Signature) -> tuple[inspect.Signature, list[str]]
     return signature.replace(parameters=parameters), [one.name for one in made]
 
 
-def _merge_sampling(sampling: str | None, labels: Drawn | None) -> str | None:
+def _merge_sampling(sampling: str | None, old: str | None) -> str | None:
     """What --sampling says, or --labels, as it was called before."""
-    old = None if labels is None else labels.sampling
     if sampling is not None and old not in (None, sampling):
         raise typer.BadParameter("--labels and --sampling contradict each other: leave --labels out.")
     return sampling or old

@@ -271,7 +271,7 @@ class MonitoredWindow:
     error : Estimate, optional
         Error rate.
     precision : Estimate, optional
-        Share of positives among rows predicted positive.
+        Share of positives among rows predicted positive; None, too, if no row is.
     recall : Estimate, optional
         Share of positives that are predicted positive.
     moved : mapping
@@ -482,7 +482,8 @@ def _describe(
     shares |= {name: (x.value, max(x.worth, 1.0)) for name, x in (("error", error), ("prior", prior))}
     verdict, known = np.where(called, labels.classes[1], labels.classes[0]), cast(Any, labels)
     quality = judge_quality(known, verdict, sampling=sampling, confidence=confidence)
-    return replace(one, prior=prior, error=error, precision=quality.precision, recall=quality.sensitivity), shares
+    precision = quality.precision if called.any() else None
+    return replace(one, prior=prior, error=error, precision=precision, recall=quality.sensitivity), shares
 
 
 def error_and_prior(

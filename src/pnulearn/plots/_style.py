@@ -26,13 +26,15 @@ def open_axes(ax: Axes | None) -> Axes:
 
 
 def shorten(name: str, length: int = 28) -> str:
-    """A name shortened to fit on an axis, with `$` escaped so that matplotlib does not parse it as a formula.
+    """A name shortened in the middle to fit on an axis, with `$` escaped, which matplotlib takes for a formula.
 
-    >>> shorten("a rather long name of a column, in $", 20)
-    'a rather long name …'
+    >>> shorten("a rather long name of a column, in euros", 20)
+    'a rather l… in euros'
     """
     text = " ".join(name.split())
-    text = text if len(text) <= length else text[: length - 1] + "…"
+    if len(text) > length:
+        last = (length - 1) // 2
+        text = f"{text[: length - 1 - last]}…{text[-last:]}"
     return text.replace("$", r"\$")
 
 

@@ -104,6 +104,8 @@ class Narrowing:
         Square root of the expected variance after these labels.
     cost : float, optional
         Expected increase of the error rate by the uncertainty of the prior now (`prior_cost`).
+    has_random : bool
+        Whether labels drawn at random are part of the estimate now.
     """
 
     n_labels: int
@@ -112,6 +114,7 @@ class Narrowing:
     sd: float
     sd_after: float
     cost: float | None = None
+    has_random: bool = False
 
     @property
     def cost_after(self) -> float | None:
@@ -124,7 +127,7 @@ class Narrowing:
         return self.cost is not None and self.cost >= WORTH_SAYING
 
     def __str__(self) -> str:
-        labels = f"{self.n_labels} rows labelled at random would narrow"
+        labels = f"{self.n_labels}{' more' if self.has_random else ''} rows labelled at random would narrow"
         narrower = f"from {_span(self.interval)} to about {_span(self.interval_after)}"
         if self.cost is None or self.cost_after is None:
             return f"{labels} the prior {narrower}."
@@ -164,7 +167,8 @@ def after_random_labels(
     low, high, variance = mass_after_labels(estimate.mass, n_labels, estimate.confidence)
     cost = None if probability is None else prior_cost(probability, estimate)
     interval = (float(estimate.low), float(estimate.high))
-    return Narrowing(n_labels, interval, (low, high), estimate.spread, float(np.sqrt(variance)), cost)
+    has_random = "drawn at random" in estimate.method
+    return Narrowing(n_labels, interval, (low, high), estimate.spread, float(np.sqrt(variance)), cost, has_random)
 
 
 def prior_cost(probability: ArrayLike, estimate: PriorEstimate, n_points: int = N_POINTS) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,8 +115,8 @@ class AtThreshold:
     called: float
     false_alarms: float
     missed: float
-    precision: Estimate
-    recall: Estimate
+    precision: Estimate | None
+    recall: Estimate | None
 
     def cost(self, price: float) -> float:
         """Cost in units of a false alarm, if a missed positive costs `price`."""
@@ -155,7 +156,34 @@ def look_at_thresholds(fitted: Fitted) -> list[AtThreshold]:
     return found
 
 
-def cheapest(lines: list[AtThreshold], price: float) -> AtThreshold:
+def all_alike(prior: float) -> tuple[AtThreshold, AtThreshold]:
+    """Results if every row is predicted positive (threshold 0), or none (threshold 1)."""
+    return (
+        AtThreshold(0.0, THOUSAND, THOUSAND * (1 - prior), 0.0, None, None),
+        AtThreshold(1.0, 0.0, 0.0, THOUSAND * prior, None, None),
+    )
+
+
+def computed_threshold(price: float) -> float:
+    """The threshold of least cost if the probabilities are right, as `predict --costs` uses it."""
+    return 1 / (1 + price)
+
+
+def nearest_to_computed(lines: Sequence[AtThreshold], price: float) -> AtThreshold:
+    """The line nearest to the computed threshold; beyond the thresholds that separate rows, one of `all_alike`.
+
+    Lines begin with predicting every row positive and end with none.
+    """
+    everybody, *between, nobody = lines
+    wanted = min(THRESHOLDS, key=lambda threshold: abs(threshold - computed_threshold(price)))
+    if wanted < between[0].threshold:
+        return everybody
+    if wanted > between[-1].threshold:
+        return nobody
+    return min(between, key=lambda line: abs(line.threshold - wanted))
+
+
+def cheapest(lines: Sequence[AtThreshold], price: float) -> AtThreshold:
     """The threshold with the lowest cost at that price; among ties, the one nearest to 0.5."""
     return min(lines, key=lambda line: (round(line.cost(price), 6), abs(line.threshold - 0.5)))
 

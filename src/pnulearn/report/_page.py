@@ -16,7 +16,16 @@ from pnulearn._files.writing import write_atomically
 from pnulearn._kernels.registry import KERNELS
 from pnulearn.inspection import ColumnImportance
 from pnulearn.report._ablation import ALONE, Ablation
-from pnulearn.report._findings import PRICES, Findings, cheapest, investigate
+from pnulearn.report._findings import (
+    PRICES,
+    AtThreshold,
+    Findings,
+    all_alike,
+    cheapest,
+    computed_threshold,
+    investigate,
+    nearest_to_computed,
+)
 from pnulearn.report._render import render_page
 from pnulearn.report._rows import AT_RANDOM
 from pnulearn.tables._model import Fitted
@@ -45,7 +54,7 @@ def say_columns(importances: Sequence[ColumnImportance]) -> str:
         )
     named = [f"{one.column!r} ({100 * one.rise.value:+.0f} points of error without it)" for one in sure[:FEW]]
     rest = len(importances) - len(sure)
-    others = f" For the other {rest} columns no effect is shown." if rest else ""
+    others = f" For the other {f'{rest} columns' if rest > 1 else 'column'} no effect is shown." if rest else ""
     return f"Most important: {', '.join(named)}.{others}"
 
 
@@ -157,7 +166,7 @@ def context(findings: Findings) -> dict[str, Any]:
         "bandwidths": _bandwidths(searched) if searched else [],
         "row_columns": list(findings.rows.unsure[0].cells) if findings.rows.unsure else [],
         "prior_unknown": any(row.why == AT_RANDOM for row in findings.rows.to_label),
-        "prices": [(price, cheapest(findings.thresholds, price)) for price in PRICES] if findings.thresholds else [],
+        **_thresholds(findings),
         "priors": _priors(model),
         "quantiles": _quantiles(findings),
         **_mistakes(findings),
@@ -177,6 +186,25 @@ def _is_there(section: str, words: dict[str, Any]) -> bool:
         "trust-section": words["positive"],
     }
     return bool(needed.get(section, True))
+
+
+def _thresholds(findings: Findings) -> dict[str, Any]:
+    """All thresholds, with those at which every row or none is predicted positive, and the cheapest at every price."""
+    if not findings.thresholds:
+        return {"lines": [], "prices": []}
+    everybody, nobody = all_alike(float(findings.fitted.model.classifier.prior_estimate_.value))
+    lines = [everybody, *findings.thresholds, nobody]
+    return {"lines": lines, "prices": [(price, cheapest(lines, price)) for price in PRICES], "rule": _say_rule}
+
+
+def _say_rule(line: AtThreshold, lines: Sequence[AtThreshold], price: float) -> str:
+    """Why `predict --costs` uses another threshold; empty if it does not."""
+    if line is nearest_to_computed(lines, price):
+        return ""
+    return (
+        f"pnulearn predict --costs {price:g} 1 predicts above {percent(computed_threshold(price))} instead, which is "
+        "computed from the probabilities, 1 / (1 + cost); the advice here was measured on held-out rows."
+    )
 
 
 def _mistakes(findings: Findings) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def evaluate_table(
     some, known, excerpt = (head, labels, None) if not estimates else gathered.sample(labels)
     counted = known.counts if one_class else None
     belief = settle_prior(prior, some, label, known, dropped, options.kinds, excerpt, counted, scores=score_columns)
-    estimator = _ErrorEstimator(labels, scores, weight, together, _opinions(table, helper, labels), one_class)
+    estimator = ErrorEstimator(labels, scores, weight, together, _opinions(table, helper, labels), one_class)
     error, alone = estimator.estimate(belief, confidence)
     windows = None if by is None else read_windows(table, by)
     groups = None
@@ -288,7 +288,7 @@ def known_prior(
 
 
 @dataclass(frozen=True, eq=False)
-class _ErrorEstimator:
+class ErrorEstimator:
     """Estimates an error rate or a cost from labels, scores, weights, group numbers and opinions of second models."""
 
     labels: Labels
@@ -325,7 +325,7 @@ class _ErrorEstimator:
 
     def estimate_rows(self, priors: GroupPriors, rows: AnyArray, confidence: float) -> RiskEstimate:
         """The error rate among these rows."""
-        part = _ErrorEstimator(
+        part = ErrorEstimator(
             Labels(self.labels.classes, self.labels.codes[rows]),
             self.scores[rows],
             None if self.weight is None else self.weight[rows],

@@ -26,6 +26,7 @@ from pnulearn.tables._evaluation import model_labels
 from pnulearn.tables._loading import load_table_model
 from pnulearn.tables._model import TableModel
 from pnulearn.tables._notes import note
+from pnulearn.tables._verdict import NONE
 from pnulearn.tables._windows import EMPTY, PER_YEAR, read_windows
 
 VERSION = 1
@@ -74,7 +75,7 @@ class TableMonitoring:
                 "predicted": f"{100 * one.predicted:.1f} %",
                 "prior": _span(one.prior),
                 "error": _span(one.error),
-                "precision": _span(one.precision),
+                "precision": _span(one.precision) or (NONE if one.n_labels else ""),
                 "recall": _span(one.recall),
                 "moved": _named(one),
             }

@@ -280,10 +280,11 @@ def _concerns(
         )
         yield Concern("no_better", what, remedy, grave=unlikely)
     elif prior.mass is not None:
-        worst, chance = _worst_prior(decisions, prior)
+        worst, chance, larger = _worst_prior(decisions, prior)
         if chance < AT_ENDS:
             what = (
-                f"It is perhaps no better than {always} if {percent(worst)} of all rows are {classes[1]!r} instead of "
+                f"It is perhaps no better than always answering {classes[larger]!r} if {percent(worst)} of all rows "
+                f"are {classes[1]!r} instead of "
                 f"{percent(float(prior.value))}: the chance that it is better is then {_chance(chance)}."
             )
             yield Concern("depends_on_prior", what, remedy)
@@ -305,8 +306,10 @@ def _concerns(
         yield Concern("wide_interval", what, "Four times as many labels, drawn at random, would halve it.")
 
 
-def _worst_prior(decisions: AnyArray, prior: PriorEstimate) -> tuple[float, float]:
-    """The prior of a wide interval at which a model is least likely to be better than the larger class, and the chance.
+def _worst_prior(decisions: AnyArray, prior: PriorEstimate) -> tuple[float, float, int]:
+    """The prior of a wide interval at which a model is least likely to be better than the class that is larger there.
+
+    Also the chance that it is better, and the code of that class.
 
     An estimate from unlabelled rows may be off by more than it says; a range that was given, or labels drawn at random,
     are taken as they are. Priors under which the decisions are impossible are left out.
@@ -318,10 +321,10 @@ def _worst_prior(decisions: AnyArray, prior: PriorEstimate) -> tuple[float, floa
             share = float(prior.value + part * (end - prior.value))
             with suppress(ContradictedPrior):
                 quality = judge_decisions(decisions, PriorEstimate.known(share))
-                found += [] if quality is None else [(quality.chance_better, share)]
+                found += [] if quality is None else [(quality.chance_better, share, quality.larger)]
                 break
-    chance, share = min(found, default=(0.0, float(prior.value)))
-    return share, chance
+    chance, share, larger = min(found, default=(0.0, float(prior.value), int(prior.value > 0.5)))
+    return share, chance, larger
 
 
 def _prior_remedy(classes: tuple[str, ...], prior: PriorEstimate, narrowing: Narrowing | None) -> str:
