@@ -16,6 +16,7 @@ from pnulearn.metrics import monitor
 from pnulearn.tables import TableError, monitor_table
 from pnulearn.tables._loading import load_table_model
 
+pytestmark = pytest.mark.filterwarnings("ignore:Column 'city' has values that the training table did not have")
 MONTHS = ("2025-01", "2025-02", "2025-03", "2025-04")
 
 
