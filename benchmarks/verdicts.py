@@ -200,7 +200,7 @@ def report(rows: list[dict[str, Any]]) -> str:
         f"beats the yardstick. With 95 % confidence, at most {100 * _upper_end(len(wrong), len(useful)):.1f} % of such "
         "verdicts are wrong (Clopper and Pearson). The constants of the rule were chosen on 57 fits of an older "
         f"version to draws 0 to {FIRST - 1} of these tables; this page begins with draw {FIRST}, and the rule was not "
-        "changed after fits to its draws were seen. The fits are of commit bff6393. Among verdicts *useful* the "
+        "changed after fits to its draws were seen. The fits are of commit a606a1d. Among verdicts *useful* the "
         "interval of the error holds less often than in general, because the rule picks lucky draws.",
         "",
         "| labels | verdict | fits | better than the yardstick | by 2 points or more | true error in its interval | "
