@@ -162,7 +162,7 @@ def test_a_network_predicts_the_negative_class_at_a_score_of_zero():
     torch = pytest.importorskip("torch")
     from pnulearn.torch import PNUNetClassifier
 
-    model = PNUNetClassifier((4,), prior=0.4, max_epochs=1, cv=2, random_state=0).fit(X, Y)
+    model = PNUNetClassifier(network=(4,), prior=0.4, max_epochs=1, cv=2, random_state=0).fit(X, Y)
     with torch.no_grad():
         for network in model.networks_:
             for parameter in network.parameters():
