@@ -148,6 +148,12 @@ def test_rates_of_one_class_need_no_prior_and_no_other_rows(metric, label, other
     assert metric([label] * 3, [sign] * 3, threshold=0).high == 1
 
 
+@pytest.mark.parametrize("given", [{"prior": 50}, {"prior": "third"}, {"sampling": "quota"}])
+def test_what_rates_of_one_class_do_not_need_is_checked_nevertheless(given):
+    with pytest.raises((ValueError, TypeError), match=next(iter(given))):
+        pnu_recall([1, 1, 1], [1, 1, -1], **given)
+
+
 def test_rates_of_one_class_use_unlabelled_rows_if_a_prior_is_given():
     truth, score = population()
     y = [int(t) if k < 40 else None for k, t in enumerate(truth)]

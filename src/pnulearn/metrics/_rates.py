@@ -35,7 +35,7 @@ from pnulearn.metrics._population import read_population
 from pnulearn.metrics._scored_rows import read_costs, read_scores, split_scored_rows
 from pnulearn.metrics._variance import decision_shares, loss_samples
 from pnulearn.priors._estimate import PriorEstimate
-from pnulearn.priors._resolve import read_share
+from pnulearn.priors._resolve import read_prior, read_share
 
 EQUAL = 1e-9  # shares that differ by less are equal up to rounding
 
@@ -179,7 +179,8 @@ def _estimate_rate(
     scores = rows.take(y_scores)
     apart = None if groups is None else rows.take(read_groups(groups, len(rows.weight)))
     share, size = decision_shares(loss_samples(scores, weights=rows.weights, groups=apart))
-    counted = size[:2].all() and read_sampling(sampling) != BY_CLASS  # random labels of both classes tell the prior
+    prior = prior if prior is None else read_prior(prior)
+    counted = read_sampling(sampling) != BY_CLASS and size[:2].all()  # random labels of both classes tell the prior
     if alone is not None and size[alone] and (not size[2] or (prior is None and not counted)):
         return _correct_share(1 - float(share[alone]), float(size[alone]), confidence)
     population = read_population(prior, sampling, rows, y_scores, apart)
